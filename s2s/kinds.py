@@ -1,0 +1,264 @@
+"""Kinds: what the compiler knows of a value before it runs.
+
+A variant of a function is compiled for the kinds of its arguments. Kinds form a join semilattice: `join` gives the
+least kind that covers two others, `UNKNOWN` covers all. A kind is hashable and compared by value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Base of all kinds."""
+
+
+@dataclass(frozen=True)
+class Unknown(Kind):
+    """Nothing is known."""
+
+
+@dataclass(frozen=True)
+class NoneKind(Kind):
+    """None."""
+
+
+@dataclass(frozen=True)
+class Int(Kind):
+    """A Python int; `value` where it is known (a literal, an ndim)."""
+
+    value: int | None = None
+
+
+@dataclass(frozen=True)
+class Bool(Kind):
+    """A Python bool (`numpy.bool_` is a Scalar)."""
+
+    value: bool | None = None
+
+
+@dataclass(frozen=True)
+class Str(Kind):
+    """A str."""
+
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class Scalar(Kind):
+    """A number without dimensions: a Python float or complex (`python`), or a NumPy scalar of a dtype."""
+
+    dtype: np.dtype[Any]
+    python: bool = False
+
+
+@dataclass(frozen=True)
+class Array(Kind):
+    """An array: its exact class, dtype and number of dimensions (0 too)."""
+
+    dtype: np.dtype[Any]
+    ndim: int
+    cls: type = np.ndarray
+
+
+@dataclass(frozen=True)
+class Numeric(Kind):
+    """A number or array of a dtype, whose number of dimensions is not known."""
+
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True)
+class Tuple(Kind):
+    """A tuple (or a namedtuple, by `cls`) of known length."""
+
+    items: tuple[Kind, ...]
+    cls: type = tuple
+
+
+@dataclass(frozen=True)
+class List(Kind):
+    """A list of known length."""
+
+    items: tuple[Kind, ...]
+
+
+@dataclass(frozen=True)
+class Sequence(Kind):
+    """A list or tuple (`cls`) of unknown length, whose items are all of one kind."""
+
+    item: Kind
+    cls: type = list
+
+
+@dataclass(frozen=True)
+class Dict(Kind):
+    """A dict with known constant keys, in order."""
+
+    items: tuple[tuple[Any, Kind], ...]
+
+
+@dataclass(frozen=True)
+class Record(Kind):
+    """A dataclass or SimpleNamespace instance: its class and the kinds of its fields."""
+
+    cls: type
+    fields: tuple[tuple[str, Kind], ...]
+
+
+@dataclass(frozen=True)
+class Range(Kind):
+    """A range."""
+
+
+@dataclass(frozen=True)
+class Slice(Kind):
+    """A slice object."""
+
+
+@dataclass(frozen=True)
+class Static(Kind):
+    """A value known by identity: a module, function, class, dtype, ufunc, ellipsis, bound method of a module."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return hash(("Static", id(self.value)))
+
+
+UNKNOWN = Unknown()
+NONE = NoneKind()
+FLOAT = Scalar(np.dtype(float), python=True)
+COMPLEX = Scalar(np.dtype(complex), python=True)
+
+STATIC_TYPES = (
+    types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, np.ufunc, np.dtype,
+    types.EllipsisType, types.MethodDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+)  # fmt: skip
+
+
+def of(value: Any) -> Kind:
+    """The kind of a value (numbers in containers are known by type only)."""
+    known = _EXACT.get(type(value))
+    if known is not None:
+        return known(value)
+    if isinstance(value, np.generic):
+        return Scalar(value.dtype)
+    if isinstance(value, np.memmap):
+        return Array(value.dtype, value.ndim, np.memmap)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return Tuple(tuple(of(v) for v in value), type(value))
+    if isinstance(value, STATIC_TYPES) or type(value).__name__ == "_ArrayFunctionDispatcher":
+        return Static(value)
+    if dataclasses.is_dataclass(value):
+        return Record(type(value), tuple((f.name, of(getattr(value, f.name))) for f in dataclasses.fields(value)))
+    return UNKNOWN
+
+
+_EXACT: dict[type, Callable[[Any], Kind]] = {
+    int: lambda v: Int(),
+    bool: lambda v: Bool(),
+    float: lambda v: FLOAT,
+    complex: lambda v: COMPLEX,
+    str: lambda v: Str(),
+    type(None): lambda v: NONE,
+    np.ndarray: lambda v: Array(v.dtype, v.ndim),
+    tuple: lambda v: Tuple(tuple(of(item) for item in v)),
+    list: lambda v: List(tuple(of(item) for item in v)),
+    dict: lambda v: Dict(tuple((k, of(item)) for k, item in v.items())),
+    range: lambda v: Range(),
+    slice: lambda v: Slice(),
+    types.SimpleNamespace: lambda v: Record(type(v), tuple((k, of(item)) for k, item in vars(v).items())),
+}
+
+
+def of_literal(value: Any) -> Kind:
+    """The kind of a constant in the source: its value is known too."""
+    if type(value) in (int, bool, str):
+        return {int: Int, bool: Bool, str: Str}[type(value)](value)  # type: ignore[operator, no-any-return]
+    return of(value)
+
+
+def join(a: Kind, b: Kind) -> Kind:
+    """The least kind that covers both."""
+    if a == b:
+        return a
+    if type(a) is type(b):
+        if isinstance(a, (Int, Bool, Str)):
+            return type(a)()
+        if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
+            return Tuple(tuple(map(join, a.items, b.items)), a.cls)
+        if isinstance(a, List) and isinstance(b, List) and len(a.items) == len(b.items):
+            return List(tuple(map(join, a.items, b.items)))
+        if isinstance(a, Dict) and isinstance(b, Dict) and [k for k, _ in a.items] == [k for k, _ in b.items]:
+            return Dict(tuple((k, join(v, w)) for (k, v), (_, w) in zip(a.items, b.items)))
+        if isinstance(a, Record) and isinstance(b, Record) and a.cls is b.cls:
+            if [k for k, _ in a.fields] == [k for k, _ in b.fields]:
+                return Record(a.cls, tuple((k, join(v, w)) for (k, v), (_, w) in zip(a.fields, b.fields)))
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Int) and isinstance(other, Scalar) and other.python:
+            return other
+    return _join_numeric(a, b)
+
+
+def _join_numeric(a: Kind, b: Kind) -> Kind:
+    x, y = dtype_of(a), dtype_of(b)
+    if x is None or y is None or x.kind not in "fc" or y.kind not in "fc":
+        return UNKNOWN
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        # A Python float and a NumPy scalar behave alike but for their type: the wider dtype covers both.
+        return Scalar(np.result_type(x, y))
+    if isinstance(a, Array) and isinstance(b, Array) and a.ndim == b.ndim and a.cls is b.cls and x == y:
+        return a
+    return Numeric(np.result_type(x, y))
+
+
+def dtype_of(kind: Kind) -> np.dtype[Any] | None:
+    """The dtype of a number or array (int and bool for Python's), None for what is no number."""
+    if isinstance(kind, (Scalar, Array, Numeric)):
+        return kind.dtype
+    if isinstance(kind, Bool):
+        return np.dtype(bool)
+    return np.dtype(int) if isinstance(kind, Int) else None
+
+
+def children(kind: Kind) -> tuple[Kind, ...] | None:
+    """The kinds of a container's items, None where the kind is no container."""
+    if isinstance(kind, (Tuple, List)):
+        return kind.items
+    if isinstance(kind, Sequence):
+        return (kind.item,)
+    if isinstance(kind, Dict):
+        return tuple(v for _, v in kind.items)
+    return tuple(v for _, v in kind.fields) if isinstance(kind, Record) else None
+
+
+def differentiable(kind: Kind) -> bool:
+    """Whether a value of this kind can carry a derivative: a float or complex number or array, or holds one."""
+    inner = children(kind)
+    if inner is not None:
+        return any(map(differentiable, inner))
+    dtype = dtype_of(kind)
+    return isinstance(kind, Unknown) or (dtype is not None and dtype.kind in "fc")
+
+
+def ndim_of(kind: Kind) -> int | None:
+    """The number of dimensions of a number or array, where known."""
+    if isinstance(kind, Array):
+        return kind.ndim
+    return 0 if isinstance(kind, (Scalar, Int, Bool)) else None
+
+
+def immutable(kind: Kind) -> bool:
+    """Whether `x += v` on a value of this kind certainly rebinds x."""
+    return isinstance(kind, (Scalar, Int, Bool, Str, NoneKind))

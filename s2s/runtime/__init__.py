@@ -1,0 +1,1 @@
+"""What generated code and the tape call: backends, accumulation, pytrees."""
