@@ -124,6 +124,13 @@ class Slice(Kind):
 
 
 @dataclass(frozen=True)
+class Iterator(Kind):
+    """An iterator that is consumed once (`zip`, `enumerate`, `reversed`); `item` is the kind of what it gives."""
+
+    item: Kind
+
+
+@dataclass(frozen=True)
 class Static(Kind):
     """A value known by identity: a module, function, class, dtype, ufunc, ellipsis, bound method of a module."""
 

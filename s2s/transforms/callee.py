@@ -1,0 +1,75 @@
+"""What a Core expression calls: the function object behind an operator, a method, an attribute or a call."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s import kinds as K
+from s2s.kinds import Kind
+
+OPERATORS: dict[type, Any] = {
+    gast.Add: operator.add, gast.Sub: operator.sub, gast.Mult: operator.mul, gast.Div: operator.truediv,
+    gast.FloorDiv: operator.floordiv, gast.Mod: operator.mod, gast.Pow: operator.pow, gast.MatMult: operator.matmul,
+    gast.BitAnd: operator.and_, gast.BitOr: operator.or_, gast.BitXor: operator.xor, gast.LShift: operator.lshift,
+    gast.RShift: operator.rshift, gast.Eq: operator.eq, gast.NotEq: operator.ne, gast.Lt: operator.lt,
+    gast.LtE: operator.le, gast.Gt: operator.gt, gast.GtE: operator.ge,
+}  # fmt: skip
+UNARY: dict[type, Any] = {
+    gast.USub: operator.neg, gast.UAdd: operator.pos, gast.Invert: operator.invert, gast.Not: operator.not_,
+}  # fmt: skip
+
+
+def owner_type(kind: Kind) -> type | None:
+    """The class in which a method of a value of this kind is looked up."""
+    if isinstance(kind, K.Array):
+        return np.ndarray
+    if isinstance(kind, K.Scalar):
+        return type(kind.dtype.type(0).item()) if kind.python else np.ndarray
+    exact = {K.Int: int, K.Bool: bool, K.Str: str, K.List: list, K.Dict: dict, K.Range: range}
+    if isinstance(kind, (K.Tuple, K.Sequence)):
+        return kind.cls
+    return exact.get(type(kind))
+
+
+def callee(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[Any, list[Any]]:
+    """The function that a Call calls, and its positional operands (a method's owner first); None if not known.
+
+    A method of a NumPy scalar is that of an array: the rules are the same.
+    """
+    target = node.func
+    if isinstance(target, gast.Attribute):
+        owner = kind(target.value)
+        if not isinstance(owner, (K.Static, K.Unknown)):
+            cls = owner_type(owner)
+            method = getattr(cls, target.attr, None) if cls is not None else None
+            return method, [target.value, *node.args]
+    known = kind(target)
+    return (known.value, list(node.args)) if isinstance(known, K.Static) else (None, list(node.args))
+
+
+def operation(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[Any, list[Any], dict[str, Any]]:
+    """The function behind any Core operation, its positional operands and its keywords.
+
+    `x * y` is `operator.mul`, `x.T` is `numpy.ndarray.T`, `x[i]` is `operator.getitem`; None where it is not known.
+    """
+    if isinstance(node, gast.BinOp):
+        return OPERATORS[type(node.op)], [node.left, node.right], {}
+    if isinstance(node, gast.UnaryOp):
+        return UNARY[type(node.op)], [node.operand], {}
+    if isinstance(node, gast.Compare):
+        return OPERATORS.get(type(node.ops[0]), operator.is_), [node.left, *node.comparators], {}
+    if isinstance(node, gast.Subscript):
+        return operator.getitem, [node.value, node.slice], {}
+    if isinstance(node, gast.Attribute):
+        owner = kind(node.value)
+        cls = np.ndarray if isinstance(owner, (K.Array, K.Scalar)) else None
+        return getattr(cls, node.attr, None), [node.value], {}
+    if isinstance(node, gast.Call):
+        function, operands = callee(node, kind, local)
+        return function, operands, {k.arg: k.value for k in node.keywords}
+    return None, [], {}

@@ -1,0 +1,375 @@
+"""Kinds and shapes of all names, by abstract interpretation of single-assignment Core.
+
+Each statement is visited once, the body of a loop until the kinds at its head are stable. A function's result kind is
+found by example (`samples`), or by its rule's `kind`. Facts that are known before the program runs (`x.ndim`,
+`axis is None`, `isinstance(x, np.ndarray)`) get a known value, which `simplify` uses to decide an `if`.
+
+Shapes: an elementwise result has the shape of its array operand where there is one, or where all operands are known
+to share theirs. `facts.shapes` maps a name to the canonical name of its shape.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s import core, rules
+from s2s import kinds as K
+from s2s.core import MISSING, Function
+from s2s.kinds import Kind
+from s2s.transforms.callee import OPERATORS, UNARY, callee
+from s2s.transforms.samples import result_kind
+from s2s.transforms.task import Task
+
+# Functions whose result is decided by kinds alone: sampled, and the result's value is kept.
+STATIC = {len, isinstance, callable, hasattr, issubclass, np.ndim, np.iscomplexobj, np.isrealobj, np.isscalar,
+          np.issubdtype, np.result_type}  # fmt: skip
+PURE = STATIC | {range, int, float, complex, bool, tuple, list, abs, min, max, sum, pow, round, divmod, slice, str, any, all}
+ITERATORS = {zip, enumerate, reversed}
+
+
+def infer(fn: Function, task: Task) -> Function:
+    """`fn` with facts about kinds and shapes, given the kinds of its parameters (`task.kinds`)."""
+    run = _Inference(fn, task.kinds)
+    run.block(fn.body[:-1])
+    return fn.with_facts(kinds=run.kinds, shapes=run.shapes)
+
+
+class _Inference:
+    def __init__(self, fn: Function, params: Mapping[str, Kind]) -> None:
+        self.fn = fn
+        self.local = fn.local_names()
+        self.kinds: dict[str, Kind] = {name: params.get(name, K.UNKNOWN) for name in fn.param_names}
+        self.shapes: dict[str, str] = {}
+        self.changed = False
+        for name in fn.param_names:
+            self.define_shape(name, name)
+
+    # --- statements ---
+
+    def block(self, stmts: Sequence[Any]) -> None:
+        for stmt in stmts:
+            visit = getattr(self, f"visit_{type(stmt).__name__}", None)
+            if visit is not None:
+                visit(stmt)
+
+    def define(self, name: str, kind: Kind, shape: str | None = None) -> None:
+        old = self.kinds.get(name)
+        new = kind if old is None else K.join(old, kind)
+        if new != old:
+            self.kinds[name] = new
+            self.changed = True
+        self.define_shape(name, shape or name)
+
+    def define_shape(self, name: str, shape: str) -> None:
+        if not isinstance(self.kinds.get(name), K.Array):
+            return
+        old = self.shapes.get(name)
+        new = shape if old in (None, shape) else name
+        if new != old:
+            self.shapes[name] = new
+            self.changed = True
+
+    def visit_Assign(self, stmt: Any) -> None:
+        (target,) = stmt.targets
+        kind = self.kind(stmt.value)
+        if isinstance(target, gast.Name):
+            self.define(target.id, kind, self.shape(stmt.value, kind))
+        elif isinstance(target, gast.Tuple):
+            for name, item in zip(target.elts, unpacked(kind, target.elts)):
+                self.define(name.value.id if isinstance(name, gast.Starred) else name.id, item)
+
+    def visit_If(self, stmt: Any) -> None:
+        test = self.kind(stmt.test)
+        if not (isinstance(test, K.Bool) and test.value is False):
+            self.block(stmt.body)
+        if not (isinstance(test, K.Bool) and test.value is True):
+            self.block(stmt.orelse)
+
+    def visit_For(self, stmt: Any) -> None:
+        def once() -> None:
+            self.define(stmt.target.id, item_kind(self.kind(stmt.iter)))
+            self.block(stmt.body)
+
+        self.stable(once)
+
+    def visit_While(self, stmt: Any) -> None:
+        self.stable(lambda: self.block(stmt.body))
+
+    def stable(self, once: Any) -> None:
+        """Visit a loop's body until nothing changes any more."""
+        outer = self.changed
+        while True:
+            self.changed = False
+            once()
+            if not self.changed:
+                break
+            outer = True
+        self.changed = outer
+
+    def visit_With(self, stmt: Any) -> None:
+        for item in stmt.items:
+            if item.optional_vars is not None:
+                self.define(item.optional_vars.id, K.UNKNOWN)
+        self.block(stmt.body)
+
+    # --- expressions ---
+
+    def kind(self, node: Any) -> Kind:
+        method = getattr(self, f"kind_{type(node).__name__}", None)
+        return K.UNKNOWN if method is None else method(node)  # type: ignore[no-any-return]
+
+    def kind_Constant(self, node: Any) -> Kind:
+        return K.of_literal(node.value)
+
+    def kind_Name(self, node: Any) -> Kind:
+        if node.id in self.local:
+            return self.kinds.get(node.id, K.UNKNOWN)
+        value = self.fn.scope.lookup(node.id)
+        return K.UNKNOWN if value is MISSING else K.of(value)
+
+    def kind_Attribute(self, node: Any) -> Kind:
+        owner = self.kind(node.value)
+        if isinstance(owner, K.Static):
+            return K.of(getattr(owner.value, node.attr, None))
+        if isinstance(owner, K.Record):
+            return dict(owner.fields).get(node.attr, K.UNKNOWN)
+        if isinstance(owner, K.Tuple) and node.attr in getattr(owner.cls, "_fields", ()):
+            return owner.items[owner.cls._fields.index(node.attr)]  # type: ignore[attr-defined, no-any-return]
+        ndim = K.ndim_of(owner)
+        if node.attr == "ndim" and ndim is not None:
+            return K.Int(ndim)
+        if isinstance(owner, (K.Array, K.Scalar, K.Int, K.Bool)):
+            return result_kind(_GETTERS.setdefault(node.attr, operator.attrgetter(node.attr)), (owner,))
+        return K.UNKNOWN
+
+    def kind_Call(self, node: Any) -> Kind:
+        function, operands = callee(node, self.kind, self.local)
+        if function is None or any(isinstance(a, gast.Starred) for a in operands):
+            return K.UNKNOWN
+        args = tuple(self.kind(a) for a in operands)
+        keywords = tuple((k.arg, self.kind(k.value)) for k in node.keywords)
+        if any(name is None for name, _ in keywords):
+            return K.UNKNOWN
+        if function in ITERATORS and not keywords:
+            return iterator_kind(function, args)
+        rule = rules.find(function)
+        if rule is not None and rule.kind is not None:
+            bound = rule.bind(args, dict(keywords))
+            return rule.kind(*(v if isinstance(v, Kind) else K.of_literal(v) for v in bound.values()))  # type: ignore[no-any-return]
+        if rule is None and function not in PURE and not isinstance(function, np.ufunc):
+            return K.UNKNOWN
+        if function in STATIC:
+            return _static_result(function, args, keywords)
+        return result_kind(function, args, keywords)
+
+    def kind_BinOp(self, node: Any) -> Kind:
+        function = OPERATORS[type(node.op)]
+        left, right = self.kind(node.left), self.kind(node.right)
+        if isinstance(left, K.Int) and isinstance(right, K.Int):
+            return _known(function, left, right)
+        return result_kind(function, (left, right))
+
+    def kind_UnaryOp(self, node: Any) -> Kind:
+        operand = self.kind(node.operand)
+        if isinstance(node.op, gast.Not):
+            value = getattr(operand, "value", None) if isinstance(operand, K.Bool) else None
+            return K.Bool(None if value is None else not value)
+        if isinstance(operand, K.Int):
+            return _known(UNARY[type(node.op)], operand)
+        return result_kind(UNARY[type(node.op)], (operand,))
+
+    def kind_Compare(self, node: Any) -> Kind:
+        (op,), (right_node,) = node.ops, node.comparators
+        left, right = self.kind(node.left), self.kind(right_node)
+        if isinstance(op, (gast.Is, gast.IsNot)):
+            same = _identical(left, right)
+            return K.Bool(None if same is None else same == isinstance(op, gast.Is))
+        if isinstance(op, (gast.In, gast.NotIn)):
+            return K.Bool()
+        known = _literal(left), _literal(right)
+        function = OPERATORS[type(op)]
+        if MISSING not in known:
+            return K.Bool(bool(function(*known)))
+        return result_kind(function, (left, right))
+
+    def kind_Subscript(self, node: Any) -> Kind:
+        owner, index = self.kind(node.value), self.index_kind(node.slice)
+        inner = K.children(owner)
+        if inner is None or isinstance(owner, K.Record):
+            return result_kind(operator.getitem, (owner, index))
+        if isinstance(owner, K.Dict):
+            known = _literal(index)
+            return dict(owner.items).get(known, K.UNKNOWN) if known is not MISSING else joined(inner)
+        if isinstance(index, K.Int):
+            if index.value is not None and isinstance(owner, (K.Tuple, K.List)):
+                return inner[index.value] if -len(inner) <= index.value < len(inner) else K.UNKNOWN
+            return joined(inner)
+        if isinstance(node.slice, gast.Slice):
+            bounds = [K.NONE if b is None else self.kind(b) for b in (node.slice.lower, node.slice.upper, node.slice.step)]
+            known_bounds = [_literal(b) for b in bounds]
+            if MISSING not in known_bounds and isinstance(owner, (K.Tuple, K.List)):
+                part = inner[slice(*known_bounds)]
+                return K.Tuple(part) if isinstance(owner, K.Tuple) else K.List(part)
+            return K.Sequence(joined(inner), tuple if isinstance(owner, K.Tuple) else list)
+        return K.UNKNOWN
+
+    def index_kind(self, node: Any) -> Kind:
+        if isinstance(node, gast.Slice):
+            return K.Slice()
+        if isinstance(node, gast.Tuple):
+            return K.Tuple(tuple(self.index_kind(e) for e in node.elts))
+        return self.kind(node)
+
+    def kind_Tuple(self, node: Any) -> Kind:
+        if any(isinstance(e, gast.Starred) for e in node.elts):
+            return K.UNKNOWN
+        return K.Tuple(tuple(self.kind(e) for e in node.elts))
+
+    def kind_List(self, node: Any) -> Kind:
+        if any(isinstance(e, gast.Starred) for e in node.elts):
+            return K.UNKNOWN
+        return K.List(tuple(self.kind(e) for e in node.elts))
+
+    def kind_Dict(self, node: Any) -> Kind:
+        keys = [MISSING if k is None else _literal(self.kind(k)) for k in node.keys]
+        if MISSING in keys:
+            return K.UNKNOWN
+        return K.Dict(tuple((k, self.kind(v)) for k, v in zip(keys, node.values)))
+
+    def kind_JoinedStr(self, node: Any) -> Kind:
+        return K.Str()
+
+    # --- shapes ---
+
+    def shape(self, node: Any, kind: Kind) -> str | None:
+        """The canonical name whose shape the value has, where one is known."""
+        if not isinstance(kind, K.Array):
+            return None
+        if isinstance(node, gast.Name):
+            return self.shapes.get(node.id)
+        operands = self.elementwise_operands(node)
+        if operands is None:
+            return None
+        found = set()
+        for operand in operands:
+            operand_kind = self.kind(operand)
+            if K.ndim_of(operand_kind) == 0 or isinstance(operand, gast.Constant):
+                continue
+            found.add(self.shapes.get(operand.id) if isinstance(operand, gast.Name) else None)
+        return found.pop() if len(found) == 1 else None
+
+    def elementwise_operands(self, node: Any) -> Sequence[Any] | None:
+        if isinstance(node, gast.UnaryOp):
+            return [node.operand]
+        if isinstance(node, gast.BinOp):
+            return None if isinstance(node.op, gast.MatMult) else [node.left, node.right]
+        if isinstance(node, gast.Compare):
+            return [node.left, *node.comparators]
+        if isinstance(node, gast.Call) and not node.keywords:
+            function, operands = callee(node, self.kind, self.local)
+            rule = rules.find(function) if function is not None else None
+            if rule is not None and (rule.partials or isinstance(function, np.ufunc) or function in _SAME_SHAPE):
+                if isinstance(function, np.ufunc) and function.signature is not None:
+                    return None
+                return operands[:1] if function in _SAME_SHAPE else operands
+        return None
+
+
+_GETTERS: dict[str, Any] = {}
+_SAME_SHAPE = {np.copy, np.ndarray.copy, np.zeros_like, np.ones_like, np.empty_like, np.cumsum, np.real, np.imag}
+
+
+def iterator_kind(function: Any, args: tuple[Kind, ...]) -> Kind:
+    """The kind of `zip(...)`, `enumerate(...)` or `reversed(...)`."""
+    items = tuple(item_kind(a) for a in args)
+    if function is enumerate:
+        items = (K.Int(), items[0])
+    return K.Iterator(items[0] if function is reversed else K.Tuple(items))
+
+
+def joined(kinds: Sequence[Kind]) -> Kind:
+    """The join of several kinds; UNKNOWN of none."""
+    if not kinds:
+        return K.UNKNOWN
+    result = kinds[0]
+    for kind in kinds[1:]:
+        result = K.join(result, kind)
+    return result
+
+
+def item_kind(kind: Kind) -> Kind:
+    """The kind of what a loop over a value of `kind` gives."""
+    if isinstance(kind, K.Range):
+        return K.Int()
+    if isinstance(kind, K.Iterator):
+        return kind.item
+    if isinstance(kind, K.Array):
+        return result_kind(operator.getitem, (kind, K.Int())) if kind.ndim else K.UNKNOWN
+    if isinstance(kind, (K.Tuple, K.List, K.Sequence)):
+        return joined(K.children(kind) or ())
+    return K.Str() if isinstance(kind, (K.Str, K.Dict)) else K.UNKNOWN
+
+
+def unpacked(kind: Kind, targets: Sequence[Any]) -> list[Kind]:
+    """The kinds that the targets of an unpacking get."""
+    starred = [i for i, t in enumerate(targets) if isinstance(t, gast.Starred)]
+    items = K.children(kind) if isinstance(kind, (K.Tuple, K.List)) else None
+    if items is not None and not starred and len(items) == len(targets):
+        return list(items)
+    if items is not None and starred and len(items) >= len(targets) - 1:
+        (at,) = starred
+        after = len(targets) - at - 1
+        middle = K.List(items[at : len(items) - after])
+        return [*items[:at], middle, *items[len(items) - after :]]
+    if starred:
+        return [K.Sequence(item_kind(kind)) if i in starred else item_kind(kind) for i in range(len(targets))]
+    return [item_kind(kind)] * len(targets)
+
+
+def _literal(kind: Kind) -> Any:
+    """The value of a kind whose value is known, else MISSING."""
+    if isinstance(kind, (K.Int, K.Bool, K.Str)):
+        return MISSING if kind.value is None else kind.value
+    if isinstance(kind, K.Static):
+        return kind.value
+    return None if isinstance(kind, K.NoneKind) else MISSING
+
+
+def _known(function: Any, *operands: Kind) -> Kind:
+    values = [_literal(k) for k in operands]
+    small = all(v is not MISSING and abs(v) < 1000 for v in values)
+    if not small or (function in (operator.pow, operator.lshift) and values[1] > 64):
+        return result_kind(function, tuple(type(k)() for k in operands))
+    try:
+        return K.of_literal(function(*values))
+    except Exception:
+        return K.UNKNOWN
+
+
+def _identical(a: Kind, b: Kind) -> bool | None:
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, K.NoneKind) and not isinstance(other, K.Unknown):
+            return isinstance(other, K.NoneKind)
+    if isinstance(a, K.Static) and isinstance(b, K.Static):
+        return a.value is b.value
+    if isinstance(a, K.Bool) and isinstance(b, K.Bool) and a.value is not None and b.value is not None:
+        return a.value is b.value
+    return None
+
+
+def _static_result(function: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
+    if function is len:
+        (owner,) = args
+        fixed = K.children(owner) if isinstance(owner, (K.Tuple, K.List, K.Dict)) else None
+        return K.Int(None if fixed is None else len(fixed))
+    from s2s.transforms.samples import NoSample, sample
+
+    try:
+        return K.of_literal(function(*map(sample, args), **{n: sample(k) for n, k in keywords}))
+    except (NoSample, Exception):
+        return K.UNKNOWN
