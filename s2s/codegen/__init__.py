@@ -1,1 +1,1 @@
-""""""
+"""Core Python to text, and text to a function."""
