@@ -70,7 +70,7 @@ def _compare(shell: ast.Module, definition: Definition, code: CodeType) -> Match
 
 
 def _shell(node: Any, definition: Definition, free: Sequence[str], imported: Sequence[str]) -> ast.Module:
-    """A module that holds the function alone: in its class, if it has one, within a function with its free variables."""
+    """A module that holds the function alone: in its class, if any, within a function with its free variables."""
     statement: ast.stmt = ast.Expr(node) if isinstance(node, ast.expr) else node
     if definition.class_name is not None:
         statement = ast.ClassDef(definition.class_name, bases=[], keywords=[], body=[statement], decorator_list=[])
@@ -86,9 +86,14 @@ def _shell(node: Any, definition: Definition, free: Sequence[str], imported: Seq
 def _bare(node: Any) -> Any:
     """The function without what is evaluated where it is defined: defaults, annotations, decorators."""
     args = node.args
-    plain = {f: [ast.arg(a.arg) for a in getattr(args, f)] for f in ("posonlyargs", "args", "kwonlyargs")}
-    variadic = {f: a and ast.arg(a.arg) for f in ("vararg", "kwarg") for a in [getattr(args, f)]}
-    bare_args = _arguments(**plain, **variadic, kw_defaults=[None] * len(args.kwonlyargs))
+    bare_args = _arguments(
+        posonlyargs=[ast.arg(a.arg) for a in args.posonlyargs],
+        args=[ast.arg(a.arg) for a in args.args],
+        vararg=args.vararg and ast.arg(args.vararg.arg),
+        kwonlyargs=[ast.arg(a.arg) for a in args.kwonlyargs],
+        kw_defaults=[None] * len(args.kwonlyargs),
+        kwarg=args.kwarg and ast.arg(args.kwarg.arg),
+    )
     if isinstance(node, ast.Lambda):
         return ast.copy_location(ast.Lambda(bare_args, node.body), node)
     # A decorator of no effect, where the first one was, keeps the line at which the code begins.
@@ -123,8 +128,14 @@ def _fingerprint(code: CodeType) -> tuple[Any, ...]:
         code.co_varnames,
         code.co_cellvars,
         code.co_freevars,
-        tuple(_constant(c) for c in code.co_consts),
+        tuple(_constant(c) for c in _constants(code)),
     )
+
+
+def _constants(code: CodeType) -> list[Any]:
+    """The constants, but for the qualified name that the body of a class stores: it tells of what is around."""
+    is_class = not code.co_flags & inspect.CO_OPTIMIZED
+    return [None if is_class and c == code.co_qualname else c for c in code.co_consts]
 
 
 def _constant(value: Any) -> Any:
