@@ -7,6 +7,7 @@ the file, the line, the line's text and a caret, as Python's own syntax errors d
 from __future__ import annotations
 
 import linecache
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -88,7 +89,18 @@ class FallbackWarning(UserWarning):
 
 def pointer(origin: Origin) -> str:
     """The place as text: file, line, the line itself, and a caret below its first column."""
-    line = linecache.getline(origin.file, origin.line).rstrip("\n") or origin.text
-    shown = line.lstrip()
-    column = max(0, origin.column - (len(line) - len(shown)))
-    return f'  File "{origin.file}", line {origin.line}, in {origin.function}\n    {shown}\n    {" " * column}^'
+    line = linecache.getline(origin.file, origin.line).rstrip("\n")
+    # A column of `ast` counts bytes of UTF-8.
+    before = line.encode()[: origin.column].decode(errors="ignore").lstrip()
+    padding = "".join(map(_blank, before))
+    shown = line.strip() or origin.text
+    return f'  File "{origin.file}", line {origin.line}, in {origin.function}\n    {shown}\n    {padding}^'
+
+
+def _blank(character: str) -> str:
+    """White space as wide as a character is shown."""
+    if character == "\t":
+        return character
+    if unicodedata.combining(character):
+        return ""
+    return "  " if unicodedata.east_asian_width(character) in "WF" else " "

@@ -71,7 +71,7 @@ class Writer(ExpressionWriter):
     def _traced(self, statement: Any) -> None:
         """Write a statement below its comment, and note its lines."""
         start = self.line + 1
-        for line in getattr(statement, "comment", ()):
+        for line in _comment(statement):
             for piece in line.splitlines() or [""]:
                 self.fill(f"# {piece}".rstrip())
         super().dispatch(statement)
@@ -182,7 +182,7 @@ class Writer(ExpressionWriter):
         self.fill("if ")
         self.condition(t.test)
         self._block(t.body)
-        while len(t.orelse) == 1 and kind(t.orelse[0]) == "If" and not getattr(t.orelse[0], "comment", ()):
+        while len(t.orelse) == 1 and kind(t.orelse[0]) == "If" and not _comment(t.orelse[0]):
             (t,) = t.orelse
             start = self.line + 1
             self.fill("elif ")
@@ -382,8 +382,12 @@ class Writer(ExpressionWriter):
         self.write(")" if compound else "")
 
 
+def _comment(statement: Any) -> Sequence[str]:
+    return getattr(statement, "comment", None) or ()
+
+
 def _is_docstring(statement: Any) -> bool:
-    if kind(statement) != "Expr" or getattr(statement, "comment", ()):
+    if kind(statement) != "Expr" or _comment(statement):
         return False
     value = statement.value
     return kind(value) == "Constant" and type(value.value) is str and value.kind is None
