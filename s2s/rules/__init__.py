@@ -1,1 +1,24 @@
-""""""
+"""The derivative of each known function, written once; see `registry` for the forms in which it is written.
+
+    from s2s import rules
+
+    @rules.elementwise(library.softplus)
+    def softplus(ans, x):
+        return 1 - np.exp(-ans)
+"""
+
+from s2s.rules import arithmetic, scalars, ufuncs  # noqa: F401  (each registers its rules)
+from s2s.rules.registry import (
+    Rule,
+    decompose,
+    elementwise,
+    find,
+    jvp,
+    linear,
+    registry,
+    supported,
+    vjp,
+    zero_derivative,
+)
+
+__all__ = ["Rule", "decompose", "elementwise", "find", "jvp", "linear", "registry", "supported", "vjp", "zero_derivative"]

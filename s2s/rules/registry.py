@@ -1,0 +1,404 @@
+"""The forms in which a derivative is written down, and the table of all rules.
+
+A rule is written as a plain Python function beside its formula, in one of the forms below, and serves reverse mode,
+forward mode, the tape and higher derivatives. From the most to the least preferred:
+
+- `decompose`: plain NumPy code that computes the same; its derivative follows
+- `elementwise`: the partial derivatives; products with cotangents and tangents, and broadcasting, follow
+- `linear`: the transpose; the tangent is the function itself, applied to the tangent
+- `vjp`, `jvp`: the cotangent of one parameter; the tangent of the result through one parameter
+- `zero_derivative`: nothing at all
+
+The parameters of a body after its leading `ans`, `g, ans` or `p_dot, ans` are those of the function itself, under the
+function's own names, so that calls bind to the rule as they bind to the function. A parameter is differentiable if the
+rule has a derivative by it; an active value in a parameter that is neither differentiable nor in `zeros` is an error.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from s2s.kinds import Kind
+from s2s.runtime.numeric import guarded_multiply, real_if_real, shape_of, unbroadcast
+
+Body = Callable[..., Any]
+F = TypeVar("F", bound=Body)
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_REQUIRED: Any = inspect.Parameter.empty
+# Keywords of every ufunc that leave the derivative as it is: casts of a cotangent are its receiver's business.
+_UFUNC_KEYWORDS = frozenset({"casting", "order", "dtype", "subok"})
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """What is known of the derivative of one function.
+
+    name: what the rule is called.
+    model: a function whose parameters are the function's own after `skip` leading ones.
+    bodies, partial_index: of elementwise rules, by parameter: the written body, and which item of the tuple that it
+        returns is the partial (None: it returns the partial alone).
+    partials: of elementwise rules, by parameter: `(ans, *params)` -> the partial derivative.
+    vjps, jvps: by parameter, for all forms but `decompose`: `(g, ans, *params)` -> the cotangent, of the parameter's
+        shape; `(p_dot, ans, *params)` -> the tangent, of the result's shape.
+    linear: parameters by which the tangent is the function itself with the tangent in their place.
+    decomposition: `(*params)` -> the same result in plain NumPy.
+    zero: the derivative is zero by all parameters; zeros: the parameters by which it is.
+    guarded: a slope can be infinite where the result is finite: bodies return quotients `a / b`.
+    singular: likewise, but only where the result is infinite too.
+    kind: `(*kinds)`, one for each parameter -> the kind of the result; None where sample values tell.
+    view: parameters whose memory the result may share; mutates: parameters that the function writes into.
+    containers: parameters that are sequences (nested for `np.array`) of differentiable values; their cotangent is a
+        like sequence of cotangents. In any other parameter a sequence stands for `np.array` of it.
+    """
+
+    name: str
+    functions: tuple[Any, ...]
+    model: Body
+    skip: int = 0
+    bodies: Mapping[str, Body] = field(default_factory=dict)
+    partial_index: Mapping[str, int | None] = field(default_factory=dict)
+    partials: Mapping[str, Body] = field(default_factory=dict)
+    vjps: Mapping[str, Body] = field(default_factory=dict)
+    jvps: Mapping[str, Body] = field(default_factory=dict)
+    linear: frozenset[str] = frozenset()
+    decomposition: Body | None = None
+    zero: bool = False
+    zeros: frozenset[str] = frozenset()
+    guarded: bool = False
+    singular: bool = False
+    kind: Callable[..., Kind] | None = None
+    view: tuple[str, ...] = ()
+    mutates: tuple[str, ...] = ()
+    containers: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The function's own signature."""
+        try:
+            whole = inspect.signature(self.model)
+        except (TypeError, ValueError):  # a C function that says nothing of its parameters
+            whole = inspect.signature(lambda *args, **kwargs: None)
+        return whole.replace(parameters=list(whole.parameters.values())[self.skip :])
+
+    @functools.cached_property
+    def differentiable(self) -> tuple[str, ...]:
+        """The parameters by which there is a derivative, in the order of the signature."""
+        if self.decomposition is not None:
+            return tuple(p for p in self.signature.parameters if p not in self.zeros)
+        return tuple(p for p in self.signature.parameters if p in self.vjps or p in self.jvps)
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] = _NOTHING) -> dict[str, Any]:
+        """All parameters of a call by name, in the order of the signature, defaults filled in; TypeError if none fit."""
+        plain, defaults, required = self._layout
+        if not plain or len(args) > len(defaults):
+            return self._bind_slowly(args, kwargs)
+        bound = dict(defaults)
+        bound.update(zip(bound, args, strict=False))
+        if kwargs or len(args) < required:
+            if any(k not in bound for k in kwargs) or any(k in kwargs for k in list(bound)[: len(args)]):
+                return self._bind_slowly(args, kwargs)
+            bound.update(kwargs)
+            if any(v is _REQUIRED for v in bound.values()):
+                return self._bind_slowly(args, kwargs)
+        return bound
+
+    def _bind_slowly(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        if self.partials:
+            kwargs = {k: v for k, v in kwargs.items() if k not in _UFUNC_KEYWORDS}
+        found = self.signature.bind(*args, **kwargs)
+        found.apply_defaults()
+        return dict(found.arguments)
+
+    @functools.cached_property
+    def _layout(self) -> tuple[bool, dict[str, Any], int]:
+        """Whether all parameters can be given by position, their defaults, and how many have none."""
+        parameters = self.signature.parameters
+        plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters.values())
+        defaults = {name: p.default for name, p in parameters.items()}
+        return plain, defaults, sum(v is _REQUIRED for v in defaults.values())
+
+    def spread(self, bound: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The bound parameters as positional and keyword arguments, to call a body: `body(g, ans, *args, **kwargs)`."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                args.extend(bound[name])
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                kwargs.update(bound[name])
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                kwargs[name] = bound[name]
+            else:
+                args.append(bound[name])
+        return args, kwargs
+
+
+class Registry:
+    """Rules by function. `version` grows with each registration, so that compiled code can tell that it is stale."""
+
+    def __init__(self) -> None:
+        self._rules: dict[Any, Rule] = {}
+        self._lock = threading.Lock()
+        self.version = 0
+
+    def find(self, function: Any) -> Rule | None:
+        """The rule of a function, method descriptor, attribute descriptor or operator, if there is one."""
+        try:
+            return self._rules.get(function)
+        except TypeError:  # unhashable
+            return None
+
+    def supported(self) -> tuple[Any, ...]:
+        """All functions that have a rule."""
+        with self._lock:
+            return tuple(self._rules)
+
+    def put(self, rule: Rule) -> None:
+        """Register a rule for its functions, in place of earlier ones."""
+        self.update(rule.functions, lambda earlier: rule)
+
+    def update(self, functions: Iterable[Any], change: Callable[[Rule | None], Rule]) -> None:
+        """Register what `change` makes of the earlier rule of each function; functions of one rule go on sharing one."""
+        with self._lock:
+            made: dict[int, Rule] = {}
+            for function in functions:
+                earlier = self._rules.get(function)
+                if id(earlier) not in made:
+                    made[id(earlier)] = change(earlier)
+                self._rules[function] = made[id(earlier)]
+            self.version += 1
+
+
+registry = Registry()
+find = registry.find
+supported = registry.supported
+
+
+# --- the forms --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a rule declares beside its formula; see `Rule`."""
+
+    kind: Callable[..., Kind] | None = None
+    view: str | tuple[str, ...] = ()
+    mutates: str | tuple[str, ...] = ()
+    containers: str | tuple[str, ...] = ()
+    zeros: str | tuple[str, ...] = ()
+
+    def declare(self, rule: Rule) -> Rule:
+        """The rule with these facts beside those that it has."""
+        return replace(
+            rule,
+            kind=self.kind or rule.kind,
+            view=names(self.view) or rule.view,
+            mutates=names(self.mutates) or rule.mutates,
+            containers=names(self.containers) or rule.containers,
+            zeros=rule.zeros | set(names(self.zeros)),
+        )
+
+
+def names(given: str | tuple[str, ...]) -> tuple[str, ...]:
+    """One name or several as a tuple."""
+    return (given,) if isinstance(given, str) else given
+
+
+def decompose(*functions: Any, **facts: Any) -> Callable[[F], F]:
+    """The body computes what the functions compute, in operations that have rules."""
+
+    def register(body: F) -> F:
+        rule = Rule(body.__name__, functions, body, decomposition=body)
+        registry.put(Facts(**facts).declare(rule))
+        return body
+
+    return register
+
+
+def elementwise(
+    *functions: Any,
+    wrt: str | tuple[str, ...] | None = None,
+    guarded: bool = False,
+    singular: bool = False,
+    **facts: Any,
+) -> Callable[[F], F]:
+    """The body `(ans, *params)` returns the partial derivative of each element, or a tuple of them, one for each of `wrt`.
+
+    `wrt` names the parameters; without it they are all that have no default. Several bodies, each for some parameters
+    of one function, make one rule.
+    """
+
+    def register(body: F) -> F:
+        by = _leading(body) if wrt is None else names(wrt)
+        index = {p: i if len(by) > 1 else None for i, p in enumerate(by)}
+        partials = {p: _component(body, index[p]) for p in by}
+        guard = guarded or singular
+        first = _positions(body)
+        new = Rule(
+            body.__name__,
+            functions,
+            body,
+            skip=1,
+            bodies=dict.fromkeys(by, body),
+            partial_index=index,
+            partials=partials,
+            vjps={p: _vjp_of(partials[p], first[p], guard) for p in by},
+            jvps={p: _jvp_of(partials[p], guard) for p in by},
+            guarded=guarded,
+            singular=singular,
+        )
+        registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
+        return body
+
+    return register
+
+
+def linear(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
+    """The body `(g, ans, *params)` is the transpose by one parameter; the tangent is the (first) function itself."""
+
+    def register(body: F) -> F:
+        position = _positions(body, skip=2)[wrt]
+        jvps = {wrt: _itself(functions[0], position)}
+        new = Rule(body.__name__, functions, body, skip=2, vjps={wrt: body}, jvps=jvps, linear=frozenset({wrt}))
+        registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
+        return body
+
+    return register
+
+
+def vjp(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
+    """The body `(g, ans, *params)` gives the cotangent of one parameter."""
+
+    def register(body: F) -> F:
+        new = Rule(body.__name__, functions, body, skip=2, vjps={wrt: body})
+        registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
+        return body
+
+    return register
+
+
+def jvp(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
+    """The body `(p_dot, ans, *params)` gives the tangent of the result through one parameter."""
+
+    def register(body: F) -> F:
+        new = Rule(body.__name__, functions, body, skip=2, jvps={wrt: body})
+        registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
+        return body
+
+    return register
+
+
+def zero_derivative(*functions: Any, **facts: Any) -> None:
+    """The functions are constant almost everywhere, in all parameters (or their results are no floats at all)."""
+    for function in functions:
+        name = getattr(function, "__name__", str(function))
+        registry.put(Facts(**facts).declare(Rule(name, (function,), function, zero=True)))
+
+
+# --- putting rules together -------------------------------------------------------------------------------------
+
+
+def _merged(earlier: Rule | None, new: Rule) -> Rule:
+    """`new` joined with what the earlier rule says of other parameters, if both have the same signature.
+
+    A derivative by a parameter that the earlier rule has in the same form replaces all it says of that parameter: its
+    tangent and its cotangent must not come from two different hands.
+    """
+    if earlier is None or earlier.zero or earlier.decomposition is not None:
+        return new
+    if list(earlier.signature.parameters) != list(new.signature.parameters):
+        return new
+    replaced = (earlier.vjps.keys() & new.vjps.keys()) | (earlier.jvps.keys() & new.jvps.keys())
+
+    def joined(attribute: str) -> dict[str, Any]:
+        kept = {p: v for p, v in getattr(earlier, attribute).items() if p not in replaced}
+        return {**kept, **getattr(new, attribute)}
+
+    tables = ("bodies", "partial_index", "partials", "vjps", "jvps")
+    return replace(
+        earlier,
+        **{attribute: joined(attribute) for attribute in tables},
+        linear=(earlier.linear - replaced) | new.linear,
+        guarded=earlier.guarded or new.guarded,
+        singular=earlier.singular or new.singular,
+    )
+
+
+def _positions(body: Body, skip: int = 1) -> dict[str, int]:
+    """The positions of the parameters of a body among those that are the function's own."""
+    code = body.__code__
+    return {name: i for i, name in enumerate(code.co_varnames[skip : code.co_argcount])}
+
+
+def _leading(body: Body) -> tuple[str, ...]:
+    """The parameters of a body that have no default, after `ans`."""
+    code, defaults = body.__code__, body.__defaults__ or ()
+    return code.co_varnames[1 : code.co_argcount - len(defaults)]
+
+
+def _component(body: Body, index: int | None) -> Body:
+    """The partial of one parameter: the body itself, or one item of the tuple that it returns."""
+    if index is None:
+        return body
+
+    def partial(*args: Any, **kwargs: Any) -> Any:
+        return body(*args, **kwargs)[index]
+
+    return partial
+
+
+def _vjp_of(partial: Body, position: int, guard: bool) -> Body:
+    """The cotangent of a parameter from its partial."""
+
+    def elementwise_vjp(g: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
+        if guard:
+            product = guarded_multiply(g, _slope(partial, ans, params, kwargs))
+        else:
+            product = g * partial(ans, *params, **kwargs)
+        return unbroadcast(product, shape_of(params[position]))
+
+    return elementwise_vjp
+
+
+def _jvp_of(partial: Body, guard: bool) -> Body:
+    """The tangent of the result from the partial of one parameter."""
+
+    def elementwise_jvp(p_dot: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
+        if guard:
+            product = guarded_multiply(p_dot, _slope(partial, ans, params, kwargs))
+        else:
+            product = partial(ans, *params, **kwargs) * p_dot
+        return real_if_real(unbroadcast(product, shape_of(ans)), ans)
+
+    return elementwise_jvp
+
+
+def _slope(partial: Body, ans: Any, params: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A partial that may be infinite: Python's numbers, which cannot say so, are taken as NumPy's."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        try:
+            return partial(ans, *params, **kwargs)
+        except ZeroDivisionError:
+            return partial(*(np.asarray(v)[()] if isinstance(v, (float, complex)) else v for v in (ans, *params)), **kwargs)
+
+
+def _itself(function: Any, position: int) -> Body:
+    """The tangent of a function that is linear in one parameter."""
+    call = function.__get__ if inspect.isgetsetdescriptor(function) else function
+
+    def linear_jvp(p_dot: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
+        return call(*params[:position], p_dot, *params[position + 1 :], **kwargs)
+
+    return linear_jvp
+
+
+__all__ = ["Rule", "decompose", "elementwise", "find", "jvp", "linear", "registry", "supported", "vjp", "zero_derivative"]

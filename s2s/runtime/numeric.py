@@ -1,0 +1,175 @@
+"""The small functions that generated code and the derivative rules call beside NumPy's own.
+
+They take Python's numbers, NumPy's numbers and arrays alike, need nothing but NumPy, and are written in operations that
+have rules, so that they can be differentiated again. Those that write into a buffer of their own have a rule in
+`rules/helpers.py`; on a value that records operations they ask it to record them as one (`__s2s_function__`, called
+as NumPy calls `__array_function__`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+# --- shapes -----------------------------------------------------------------------------------------------------
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of a number, an array or a nested list."""
+    shape = getattr(x, "shape", None)
+    if shape is None:
+        return () if isinstance(x, (float, int, complex)) else np.shape(x)
+    return shape  # type: ignore[no-any-return]
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of what was broadcast from `shape`: g summed over the axes that broadcasting added or stretched.
+
+    A cotangent that is smaller than `shape`, standing for equal values all over, is spread out.
+    """
+    have = shape_of(g)
+    if have == shape:
+        return g
+    added = len(have) - len(shape)
+    if added > 0:
+        g = np.sum(g, axis=tuple(range(added)))
+        have = have[added:]
+    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and have[i] != 1) if added >= 0 else ()
+    if stretched:
+        g = np.sum(g, axis=stretched, keepdims=True)
+    return g if shape_of(g) == shape else np.broadcast_to(g, shape)
+
+
+def axis_size(shape: tuple[int, ...], axis: Any) -> int:
+    """The number of elements that a reduction over `axis` (None, an int or several) takes together."""
+    if axis is None:
+        return math.prod(shape)
+    if isinstance(axis, int):
+        return shape[axis]
+    return math.prod(shape[i] for i in axis)
+
+
+def real_if_real(x: Any, like: Any) -> Any:
+    """`x`, without its imaginary part where `like` has none."""
+    return x.real if np.iscomplexobj(x) and not np.iscomplexobj(like) else x
+
+
+# --- zero cotangents win ----------------------------------------------------------------------------------------
+
+
+def guarded_divide(numerator: Any, denominator: Any) -> Any:
+    """`numerator / denominator`, but zero wherever the numerator is; never raises, as NumPy's division does not."""
+    if type(numerator) is float and type(denominator) is float:
+        if not numerator:
+            return 0.0
+        return numerator / denominator if denominator else infinite(math.copysign(1.0, denominator) * numerator)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = np.true_divide(numerator, denominator)
+    return _mended(quotient, numerator)
+
+
+def guarded_multiply(g: Any, slope: Any) -> Any:
+    """`g * slope`, but zero wherever g is, whatever the slope."""
+    if type(g) is float and type(slope) is float:
+        return g * slope if g else 0.0
+    with np.errstate(invalid="ignore"):
+        product = g * slope
+    return _mended(product, g)
+
+
+def infinite(g: Any) -> Any:
+    """The product of g and an infinite slope: zero for a zero g, else infinite with the sign of g."""
+    if type(g) is float:
+        return g * math.inf if g else 0.0
+    return guarded_multiply(g, math.inf)
+
+
+def _mended(value: Any, factor: Any) -> Any:
+    """`value` with zeros where it is not finite and `factor` is zero."""
+    finite = np.isfinite(value)
+    if finite.all():
+        return value
+    mended = np.where(finite | (factor != 0), value, 0)
+    return mended if shape_of(mended) else mended[()]
+
+
+# --- powers -----------------------------------------------------------------------------------------------------
+
+
+def power_slope(x: Any, y: Any) -> Any:
+    """The derivative of `x ** y` by x, `y * x ** (y - 1)`: zero for y = 0, infinite where the power of x is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        try:
+            slope = y * x ** (y - 1)
+        except ZeroDivisionError:
+            slope = y * np.power(float(x) if isinstance(x, float) else x, np.asarray(y) - 1.0)
+    zero = y == 0
+    return np.where(zero, 0, slope)[()] if np.any(zero) else slope
+
+
+def log_or_zero(x: Any) -> Any:
+    """`log(x)`, but zero at zero: the factor in the derivative of `x ** y` by y; nan for negative real x."""
+    if type(x) is float:
+        return math.log(x) if x > 0 else (math.nan if x else 0.0)
+    zero = x == 0
+    with np.errstate(invalid="ignore"):
+        return np.log(np.where(zero, 1, x)[()] if np.any(zero) else x)
+
+
+# --- signs and ties ---------------------------------------------------------------------------------------------
+
+
+def sign(x: float) -> float:
+    """The sign of a Python float as a Python float: the derivative of `abs`, zero at zero."""
+    return 1.0 if x > 0 else (-1.0 if x < 0 else x)
+
+
+def tie_weight(x: Any, other: Any, ans: Any) -> Any:
+    """The derivative by x of a choice between x and another: one where x is the result, a half where both are."""
+    tied = x == other
+    chosen = x == ans
+    if not np.any(tied):
+        return chosen
+    return np.where(tied, np.result_type(ans).type(0.5), chosen)[()]
+
+
+# --- gathering and scattering -----------------------------------------------------------------------------------
+
+
+def scatter(g: Any, index: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of `a` in `a[index]`, for `a` of `shape`: zeros, with g added at the index."""
+    record = getattr(type(g), "__s2s_function__", None)
+    if record is not None:
+        return record(g, scatter, (type(g),), (g, index, shape), {})
+    a_bar = np.zeros_like(g, shape=shape)
+    if is_basic(index):
+        a_bar[index] = g
+    else:
+        scatter_add(a_bar, index, g)
+    return a_bar
+
+
+def scatter_add(target: Any, index: Any, value: Any) -> None:
+    """`target[index] += value`, in place, where an element that the index names several times gets all of them."""
+    if is_basic(index) or is_mask(index):
+        target[index] += value
+    else:
+        np.add.at(target, index, value)
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index selects without arrays, so that no element is selected twice."""
+    if isinstance(index, tuple):
+        return all(isinstance(part, _BASIC) for part in index)
+    return isinstance(index, _BASIC)
+
+
+def is_mask(index: Any) -> bool:
+    """Whether an index is a boolean array, which selects no element twice either."""
+    dtype = getattr(index, "dtype", None)
+    return dtype is not None and dtype.kind == "b"
+
+
+_BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
