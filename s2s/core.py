@@ -27,7 +27,8 @@ printed, read and executed at every stage.
 - one exit from a loop: `if done: break`, only as the last statement of the loop's body, `done` an atom
 - one `Return` of an atom, last
 
-A statement carries `origin` (see `Origin`), and may carry `comment`, a tuple of lines written above it.
+A statement carries `origin` (see `Origin`), and may carry `comment`, a tuple of lines written above it, and `sweep`,
+which is "reverse" for statements that differentiation made for the reverse sweep.
 Nodes are immutable by convention and shared between functions: a pass builds new nodes for what it changes.
 
 **Names.** Ours hold a middle dot, which no user's name does: `x·2` is the second version of `x`,
@@ -115,6 +116,7 @@ class Facts:
     """What passes have found out, by name (each name has one meaning after the `versions` pass).
 
     kinds: what is known of the value.
+    twins: a name whose derivative is that of another one, which computes the same (a decomposition).
     shapes: the name whose array has the same shape, for arrays known to share theirs (a canonical one).
     active: names whose derivative is wanted.
     """
@@ -122,6 +124,7 @@ class Facts:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     shapes: Mapping[str, str] = field(default_factory=dict)
     active: frozenset[str] = frozenset()
+    twins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -259,9 +262,9 @@ def origin_of(stmt: gast.stmt) -> Origin | None:
 
 
 def rebuilt(node: Any, **fields: Any) -> Any:
-    """A copy of a node with some fields changed; origin and comment are kept, children are shared."""
+    """A copy of a node with some fields changed; origin, comment and sweep are kept, children are shared."""
     new = type(node)(**{f: fields.get(f, getattr(node, f, None)) for f in node._fields})
-    for extra in ("origin", "comment"):
+    for extra in ("origin", "comment", "sweep"):
         if hasattr(node, extra):
             setattr(new, extra, getattr(node, extra))
     return new

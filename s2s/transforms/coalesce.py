@@ -1,0 +1,287 @@
+"""Out of single assignment: the versions of a variable become one name again, and the copies between them go.
+
+Two names may be merged if they never hold different values while both are live (Chaitin, "Register allocation and
+spilling via graph coloring", 1982): a definition of one interferes with the other if that is live after it, unless the
+definition is a copy of it. Copies are merged first, those of inner loops before those of outer ones; then all versions
+of one variable, the user's own name first; then temporaries into what they are copied to.
+
+Before that, values are pushed on their tapes as early as possible and popped as late as possible, which shortens their
+lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Facts, Function
+from s2s.transforms import effects
+from s2s.transforms.liveness import Liveness
+from s2s.transforms.structure import assigned, captured, copied, defs, is_reverse, statements, with_blocks
+from s2s.transforms.task import Task
+
+
+def coalesce(fn: Function, task: Task) -> Function:
+    """`fn` with as few names as its variables need."""
+    fn = move_tape_operations(fn)
+    names = _Interference(fn).classes()
+    if not names:
+        return fn
+    return renamed(fn, names)
+
+
+def renamed(fn: Function, names: Mapping[str, str]) -> Function:
+    """`fn` with names replaced, several by one perhaps; copies of a name to itself go, with branches left empty."""
+    body = _rename_block(fn.body, names, fn.facts)
+    return fn.with_body(body).with_facts(**_merged_facts(fn.facts, names))
+
+
+def _rename_block(block: Iterable[Any], names: Mapping[str, str], facts: Facts) -> list[Any]:
+    new = []
+    for stmt in block:
+        stmt = with_blocks(stmt, lambda _, inner: _rename_block(inner, names, facts))
+        stmt = _rename_header(stmt, names)
+        copy = copied(stmt)
+        if copy is not None and isinstance(copy[1], gast.Name) and copy[1].id == copy[0]:
+            continue
+        if isinstance(stmt, gast.If):
+            stmt = without_empty_branches(stmt, facts)
+        if stmt is not None:
+            new.append(stmt)
+    return new
+
+
+def _rename_header(stmt: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(stmt, (gast.If, gast.For, gast.While, gast.With, gast.Try)):
+        changes = {}
+        for field_name in ("test", "target", "iter", "items"):
+            old = getattr(stmt, field_name, None)
+            if isinstance(old, list):
+                changes[field_name] = [core.substitute(item, names, names) for item in old]
+            elif old is not None:
+                changes[field_name] = core.substitute(old, names, names)
+        if any(changes[f] != getattr(stmt, f) for f in changes):
+            return core.rebuilt(stmt, **changes)
+        return stmt
+    new = core.substitute(stmt, names, names)
+    if isinstance(new, gast.FunctionDef) and new.name in names:
+        return core.rebuilt(new, name=names[new.name])
+    return new
+
+
+def without_empty_branches(stmt: Any, facts: Facts) -> Any:
+    """An `if` without branches that do nothing; None if nothing is left of it."""
+    then, other = [[s for s in b if not isinstance(s, gast.Pass)] for b in (stmt.body, stmt.orelse)]
+    if then:
+        return stmt if len(other) == len(stmt.orelse) else core.rebuilt(stmt, orelse=other)
+    if other:
+        return core.rebuilt(stmt, test=gast.UnaryOp(gast.Not(), stmt.test), body=other, orelse=[])
+    # The truth of a number is told without effects; of an array or an unknown object it may raise.
+    plain = isinstance(stmt.test, gast.Constant) or (
+        isinstance(stmt.test, gast.Name) and K.immutable(facts.kinds.get(stmt.test.id, K.UNKNOWN))
+    )
+    return None if plain or is_reverse(stmt) else core.rebuilt(stmt, body=stmt.body[:1], orelse=[])
+
+
+def _merged_facts(facts: Facts, names: Mapping[str, str]) -> dict[str, Any]:
+    kinds: dict[str, K.Kind] = {}
+    for name, kind in facts.kinds.items():
+        new = names.get(name, name)
+        kinds[new] = K.join(kinds[new], kind) if new in kinds else kind
+    merged = names.keys() | names.values()
+    shapes = {n: s for n, s in facts.shapes.items() if n not in merged and s not in merged}
+    return {"kinds": kinds, "shapes": shapes, "active": frozenset(names.get(n, n) for n in facts.active)}
+
+
+# --- interference -----------------------------------------------------------------------------------------------
+
+
+class _Interference:
+    """Which names of one function may not share a name, as bit masks."""
+
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.lives = Liveness(fn)
+        self.copies: list[tuple[int, str, str]] = []
+        self.adjacent: dict[str, int] = {}
+        self.group = self._groups()
+        self._walk(fn.body, 0, False, 0)
+        self._parameters()
+
+    def _groups(self) -> dict[str, int]:
+        """For each name, the mask of all names with which it might ever be merged."""
+        fixed = captured(self.fn)
+        local = dict.fromkeys(self.fn.param_names)
+        leader: dict[str, str] = {}
+
+        def find(variable: str) -> str:
+            while leader.setdefault(variable, variable) != variable:
+                variable = leader[variable]
+            return variable
+
+        for stmt in statements(self.fn.body):
+            if isinstance(stmt, gast.Try):
+                fixed |= set(defs(stmt))
+            local.update(dict.fromkeys(defs(stmt)))
+            copy = copied(stmt)
+            if copy is not None and isinstance(copy[1], gast.Name):
+                one, other = core.variable(copy[0]), core.variable(copy[1].id)
+                if core.is_temporary(one) or core.is_temporary(other):
+                    leader[find(one)] = find(other)
+        masks: dict[str, int] = {}
+        candidates = [n for n in local if n not in fixed]
+        for name in candidates:
+            root = find(core.variable(name))
+            masks[root] = masks.get(root, 0) | self.lives.bit(name)
+        return {n: masks[find(core.variable(n))] for n in candidates}
+
+    def _walk(self, block: Sequence[Any], out: int, protected: bool, depth: int) -> None:
+        for stmt, after in zip(reversed(block), reversed(self.lives.afters(block, out, protected))):
+            deeper = depth + isinstance(stmt, (gast.For, gast.While))
+            for inner in self.lives.inner(stmt, after, protected):
+                self._walk(inner.block, inner.out, inner.protected, deeper)
+            bound = defs(stmt)
+            if not bound:
+                continue
+            live = self.lives.at_definition(stmt, after, protected)
+            source = copied(stmt)
+            if source is not None and isinstance(source[1], gast.Name):
+                live &= ~self.lives.bit(source[1].id)
+                self.copies.append((depth, bound[0], source[1].id))
+            together = self.lives.mask(bound)
+            for name in bound:
+                self._interferes(name, live | together)
+
+    def _parameters(self) -> None:
+        entry = self.lives.block_before(self.fn.body, 0) | self.lives.mask(self.fn.param_names)
+        for name in self.fn.param_names:
+            self._interferes(name, entry)
+
+    def _interferes(self, name: str, live: int) -> None:
+        group = self.group.get(name)
+        if group is not None:
+            self.adjacent[name] = self.adjacent.get(name, 0) | (live & group & ~self.lives.bit(name))
+
+    def classes(self) -> dict[str, str]:
+        """The new name of each name that changes."""
+        classes = _Classes(self)
+        # The walk met the last copy first.
+        self.copies.reverse()
+        copies = [(t, s) for _, t, s in sorted(self.copies, key=lambda c: -c[0])]
+        for target, source in copies:
+            if core.variable(target) == core.variable(source):
+                classes.merge(source, target)
+        by_variable: dict[str, list[str]] = {}
+        for name in self.group:
+            by_variable.setdefault(core.variable(name), []).append(name)
+        for members in by_variable.values():
+            leaders: dict[str, None] = {}
+            for name in members:
+                if not any(classes.merge(leader, name) for leader in leaders):
+                    leaders[name] = None
+        for target, source in copies:
+            classes.merge(target, source)
+        return classes.names(set(self.fn.param_names))
+
+
+class _Classes:
+    """Names that were merged so far."""
+
+    def __init__(self, graph: _Interference) -> None:
+        self.graph = graph
+        self.leader: dict[str, str] = {}
+        self.members: dict[str, list[str]] = {}
+        self.mask: dict[str, int] = {}
+        self.adjacent: dict[str, int] = {}
+        for name in graph.group:
+            self.leader[name] = name
+            self.members[name] = [name]
+            self.mask[name] = graph.lives.bit(name)
+            self.adjacent[name] = graph.adjacent.get(name, 0)
+
+    def merge(self, one: str, other: str) -> bool:
+        """Let two names share a class; False if they may not."""
+        if one not in self.leader or other not in self.leader:
+            return False
+        a, b = self.leader[one], self.leader[other]
+        if a == b:
+            return True
+        if self.adjacent[a] & self.mask[b] or self.adjacent[b] & self.mask[a]:
+            return False
+        if len({core.variable(n) for n in self.members[a] + self.members[b] if not core.is_temporary(n)}) > 1:
+            return False
+        for name in self.members[b]:
+            self.leader[name] = a
+        self.members[a] += self.members.pop(b)
+        self.mask[a] |= self.mask.pop(b)
+        self.adjacent[a] |= self.adjacent.pop(b)
+        return True
+
+    def names(self, params: set[str]) -> dict[str, str]:
+        """The best name of each class: a parameter's, the user's plain one, the first version."""
+        found = {}
+        for members in self.members.values():
+            best = min(members, key=lambda n: (n not in params, core.is_temporary(n), core.variable(n) != n))
+            found.update({n: best for n in members if n != best})
+        return found
+
+
+# --- tapes ------------------------------------------------------------------------------------------------------
+
+
+def move_tape_operations(fn: Function) -> Function:
+    """`fn` with pushes moved up to the definition of what they push, pops down to the first use."""
+    tapes = effects.tapes(fn)
+    if not tapes:
+        return fn
+    return fn.with_body(_move_in_block(fn.body, tapes, Liveness(fn)))
+
+
+def _move_in_block(block: Iterable[Any], tapes: frozenset[str], lives: Liveness) -> list[Any]:
+    stmts = [with_blocks(s, lambda _, inner: _move_in_block(inner, tapes, lives)) for s in block]
+    return _lower_pops(_raise_pushes(stmts, tapes, lives), tapes, lives)
+
+
+def _raise_pushes(stmts: list[Any], tapes: frozenset[str], lives: Liveness) -> list[Any]:
+    new: list[Any] = []
+    for stmt in stmts:
+        at = len(new)
+        if _pushed(stmt, tapes) is not None:
+            pushed, tape = stmt.value.args[0].id, lives.bit(stmt.value.func.value.id)
+            while at and not _holds_push(new[at - 1], pushed, tape, tapes, lives):
+                at -= 1
+        new.insert(at, stmt)
+    return new
+
+
+def _pushed(stmt: Any, tapes: frozenset[str]) -> str | None:
+    """The name that a statement pushes on a tape."""
+    if not isinstance(stmt, gast.Expr) or effects.tape_operation(stmt.value, tapes) is None:
+        return None
+    value = stmt.value.args[0] if stmt.value.args else None
+    return value.id if isinstance(value, gast.Name) else None
+
+
+def _holds_push(earlier: Any, pushed: str, tape: int, tapes: frozenset[str], lives: Liveness) -> bool:
+    """Whether a push may not move above an earlier statement: this assigns the value, or is a push itself."""
+    if _pushed(earlier, tapes) is not None or lives.summary(earlier).mentioned & tape:
+        return True
+    return pushed in core.all_writes(earlier) or pushed in defs(earlier)
+
+
+def _lower_pops(stmts: list[Any], tapes: frozenset[str], lives: Liveness) -> list[Any]:
+    new: list[Any] = []
+    for stmt in reversed(stmts):
+        at = 0
+        name = assigned(stmt)
+        if name is not None:
+            tape = effects.tape_operation(stmt.value, tapes)
+            if tape is not None:
+                needed = lives.bit(name) | lives.bit(tape)
+                at = next((i for i, later in enumerate(new) if lives.summary(later).mentioned & needed), 0)
+        new.insert(at, stmt)
+    return new

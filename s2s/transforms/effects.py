@@ -1,0 +1,284 @@
+"""What an expression may do besides giving a value: raise, read what others write, write what others read.
+
+`simplify` drops only what does nothing (`is_total`), `fold` moves an expression past another only if the two commute.
+Of a value of known kind all operations are known: arithmetic on numbers does nothing, a NumPy function reads its
+arrays and may raise where shapes or axes do not fit. Of an unknown value nothing is known: even `a + b` may print.
+Floating-point warnings are no effect, nor is a lack of memory.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import gast
+import numpy as np
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Facts, Function, Scope
+from s2s.kinds import Kind
+from s2s.transforms.operations import Operations
+from s2s.transforms.structure import assigned, defs, statements, uses
+
+
+class Effects(NamedTuple):
+    """raises: may raise an error. reads: the value depends on memory that can be written. writes: may write memory,
+    or do something that the world sees."""
+
+    raises: bool = False
+    reads: bool = False
+    writes: bool = False
+
+    def __or__(self, other: Any) -> Effects:
+        return Effects(self.raises or other.raises, self.reads or other.reads, self.writes or other.writes)
+
+    def commutes(self, other: Effects) -> bool:
+        """Whether the two may be done in either order, as far as anybody can tell."""
+        if (self.writes and any(other)) or (other.writes and any(self)):
+            return False
+        return not (self.raises and other.raises)
+
+
+NONE = Effects()
+READ = Effects(reads=True)
+CHECK = Effects(raises=True, reads=True)
+ANYTHING = Effects(raises=True, reads=True, writes=True)
+
+# What cannot raise on numbers of any value.
+_TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
+_TOTAL_CALLS = {math.tanh, math.atan, math.atan2, math.copysign, math.erf, math.fabs, math.isnan, math.isinf, abs, len,
+                float, range, reversed}  # fmt: skip
+_PURE_BUILTINS = {getattr(builtins, n) for n in (
+    "abs all any bool complex divmod enumerate float int isinstance issubclass len list max min pow range reversed "
+    "round slice sorted str sum tuple type zip"
+).split()}  # fmt: skip
+# NumPy functions that work on the elements, whatever these are: with one array there is nothing to fit.
+_TOTAL_NUMPY = {
+    np.sum, np.mean, np.prod, np.var, np.std, np.copy, np.zeros_like, np.ones_like, np.ravel, np.transpose, np.cumsum,
+    np.real, np.imag, np.shape, np.ndim, np.size, np.abs, np.ndarray.sum, np.ndarray.mean, np.ndarray.prod,
+    np.ndarray.var, np.ndarray.std, np.ndarray.copy, np.ndarray.ravel, np.ndarray.transpose, np.ndarray.flatten,
+    np.ndarray.cumsum,
+}  # fmt: skip
+_WRITING_NUMPY = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "seterr", "save", "savetxt",
+                  "savez", "savez_compressed", "load", "loadtxt", "fromfile", "set_printoptions"}  # fmt: skip
+_WRITING_METHODS = {"byteswap", "fill", "partition", "put", "resize", "setfield", "setflags", "sort", "tofile", "dump"}
+# What the reverse sweep calls, besides NumPy: functions of values, which write nothing.
+_OURS = ("s2s.runtime", "s2s.rules")
+
+
+class Knowledge:
+    """What is known of the names of one function, and so of its expressions."""
+
+    def __init__(self, fn: Function) -> None:
+        self.operations = Operations(fn)
+        self.kinds = fn.facts.kinds
+        self.shapes = fn.facts.shapes
+        self.local = self.operations.local
+        self.tapes = tapes(fn)
+
+    def kind(self, node: Any) -> Kind:
+        return self.operations.kind(node)
+
+    def function(self, node: Any) -> Any:
+        """The function behind an operation, None if it is not known."""
+        return self.operations.function(node)
+
+    def effects(self, expr: Any, ours: bool = False) -> Effects:
+        """What one operation on atoms may do. `ours`: in the reverse sweep, whose errors are no part of a program."""
+        found = self._effects(expr, ours)
+        return Effects(False, found.reads, found.writes) if ours else found
+
+    def _effects(self, expr: Any, ours: bool) -> Effects:
+        if isinstance(expr, gast.Constant):
+            return NONE
+        if isinstance(expr, gast.Name):
+            return NONE if expr.id in self.local else READ
+        if core.is_path(expr, self.local):
+            return READ
+        if isinstance(expr, (gast.Tuple, gast.List, gast.Dict, gast.Set)):
+            return self._display(expr)
+        if isinstance(expr, gast.JoinedStr):
+            return ANYTHING
+        operands = [self.kind(gast_name) for gast_name in _operands(expr)]
+        known = all(not isinstance(k, K.Unknown) for k in operands)
+        if isinstance(expr, gast.Call):
+            return self._call(expr, known, ours)
+        if isinstance(expr, gast.Compare) and isinstance(expr.ops[0], (gast.Is, gast.IsNot)):
+            return NONE
+        if not known:
+            return READ if ours else ANYTHING
+        if isinstance(expr, gast.Attribute):
+            (owner,) = operands
+            return READ if isinstance(owner, (K.Array, K.Scalar)) else CHECK
+        if isinstance(expr, gast.Subscript):
+            return CHECK
+        raises = not self._fits(expr, operands)
+        return Effects(raises, reads=not all(map(K.immutable, operands)))
+
+    def _display(self, expr: Any) -> Effects:
+        elements = expr.values if isinstance(expr, gast.Dict) else expr.elts
+        keys = expr.keys if isinstance(expr, gast.Dict) else expr.elts if isinstance(expr, gast.Set) else []
+        if any(isinstance(e, gast.Starred) for e in elements) or None in keys:
+            return ANYTHING
+        return NONE if all(isinstance(k, gast.Constant) for k in keys) else CHECK
+
+    def _fits(self, expr: Any, operands: list[Kind]) -> bool:
+        """Whether an operator on numbers certainly gives a value."""
+        if not all(_is_number(k) for k in operands):
+            return False
+        if isinstance(expr, gast.UnaryOp):
+            return isinstance(expr.op, (gast.USub, gast.UAdd)) or not isinstance(operands[0], (K.Array, K.Numeric))
+        if not self._broadcasts(_operands(expr)):
+            return False
+        if isinstance(expr, gast.Compare):
+            return isinstance(expr.ops[0], (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)) and not any(
+                (K.dtype_of(k) or K.FLOAT.dtype).kind == "c" for k in operands
+            )
+        if isinstance(expr.op, _TOTAL_OPERATORS):
+            return True
+        numpy = any(isinstance(k, K.Array) or (isinstance(k, K.Scalar) and not k.python) for k in operands)
+        floats = any((K.dtype_of(k) or K.FLOAT.dtype).kind in "fc" for k in operands)
+        return numpy and floats and isinstance(expr.op, (gast.Div, gast.Pow))
+
+    def _broadcasts(self, nodes: list[Any]) -> bool:
+        """Whether shapes certainly fit: at most one shape among the operands, apart from numbers."""
+        shapes = set()
+        for node in nodes:
+            kind = self.kind(node)
+            if isinstance(kind, K.Numeric):
+                shapes.add(("unknown", node.id))
+            elif K.ndim_of(kind) != 0:
+                shapes.add(("known", self.shapes.get(node.id, node.id)))
+        return len(shapes) <= 1
+
+    def _call(self, expr: Any, known: bool, ours: bool) -> Effects:
+        tape = tape_operation(expr, self.tapes)
+        if tape is not None:
+            return Effects(reads=True, writes=True)
+        function = self.function(expr)
+        if function is None or any(isinstance(a, gast.Starred) for a in expr.args):
+            return ANYTHING
+        if any(k.arg in (None, "out") for k in expr.keywords) or _writes(function):
+            return ANYTHING
+        if ours and _module(function).startswith(_OURS):
+            return READ
+        kinds = [self.kind(n) for n in _operands(expr)]
+        if _module(function) == "_operator" and K.immutable(kinds[0]):
+            return Effects(raises=True)
+        if not (isinstance(function, np.ufunc) or _module(function).split(".")[0] in ("numpy", "math")):
+            if function not in _PURE_BUILTINS and not _is_array_method(function):
+                return ANYTHING
+        if any(isinstance(k, K.Iterator) for k in kinds) and function not in (zip, enumerate, reversed):
+            return ANYTHING
+        if not known:
+            return READ if ours else ANYTHING
+        return Effects(raises=not self._total_call(expr, function), reads=not all(map(K.immutable, kinds)))
+
+    def _total_call(self, expr: Any, function: Any) -> bool:
+        nodes = _operands(expr)
+        operands = [self.kind(n) for n in nodes]
+        if function in _TOTAL_CALLS and not expr.keywords:
+            if function in (len, reversed):
+                return isinstance(operands[0], (K.Tuple, K.List, K.Sequence, K.Range, K.Dict))
+            fits = (K.Int,) if function is range else (K.Scalar, K.Int)
+            return all(isinstance(k, fits) and (K.dtype_of(k) or K.FLOAT.dtype).kind in "fi" for k in operands) and (
+                function is not range or len(operands) < 3
+            )
+        if not all(_is_number(k) for k in operands) or expr.keywords:
+            return False
+        if isinstance(function, np.ufunc):
+            return function.signature is None and self._broadcasts(nodes)
+        return function in _TOTAL_NUMPY and len(operands) == 1
+
+
+def is_total(expr: Any, kinds: Mapping[str, Kind], scope: Scope) -> bool:
+    """Whether evaluating an operation on atoms certainly does nothing but give a value."""
+    fn = Function("", _NO_PARAMETERS, (), scope, None, facts=Facts(kinds=kinds))  # type: ignore[arg-type]
+    knowledge = Knowledge(fn)
+    knowledge.local.update(kinds)
+    found = knowledge.effects(expr)
+    return not (found.raises or found.writes)
+
+
+_NO_PARAMETERS = gast.arguments([], [], None, [], [], None, [])
+
+
+def _operands(expr: Any) -> list[Any]:
+    """The values that an operation works on: atoms, with a method's owner, without the function that is called."""
+    if isinstance(expr, gast.BinOp):
+        return [expr.left, expr.right]
+    if isinstance(expr, gast.UnaryOp):
+        return [expr.operand]
+    if isinstance(expr, gast.Compare):
+        return [expr.left, *expr.comparators]
+    if isinstance(expr, gast.Call):
+        owner = [expr.func.value] if isinstance(expr.func, gast.Attribute) and core.is_atom(expr.func.value) else []
+        return [*owner, *expr.args, *(k.value for k in expr.keywords)]
+    return [expr.value]
+
+
+def _is_number(kind: Kind) -> bool:
+    dtype = K.dtype_of(kind)
+    return dtype is not None and dtype.kind in "biufc"
+
+
+def _module(function: Any) -> str:
+    module = getattr(function, "__module__", None)
+    return module if isinstance(module, str) else ""
+
+
+def _writes(function: Any) -> bool:
+    if _module(function).startswith("numpy.random"):
+        return True
+    name = getattr(function, "__name__", "")
+    if _is_array_method(function):
+        return name in _WRITING_METHODS
+    return name in _WRITING_NUMPY and _module(function).startswith("numpy")
+
+
+def _is_array_method(function: Any) -> bool:
+    return getattr(function, "__objclass__", None) is np.ndarray
+
+
+# --- tapes ------------------------------------------------------------------------------------------------------
+
+
+def tape_operation(expr: Any, tapes: frozenset[str]) -> str | None:
+    """The tape on which `tape.append(value)` or `tape.pop()` works; None for any other expression."""
+    if not (isinstance(expr, gast.Call) and isinstance(expr.func, gast.Attribute)):
+        return None
+    owner = expr.func.value
+    if not (isinstance(owner, gast.Name) and owner.id in tapes):
+        return None
+    return owner.id  # type: ignore[no-any-return]
+
+
+def tapes(fn: Function) -> frozenset[str]:
+    """The lists that are made empty and only pushed to and popped from."""
+    made: set[str] = set()
+    other: set[str] = set(fn.param_names)
+    for stmt in statements(fn.body):
+        name = assigned(stmt)
+        if name is not None and isinstance(stmt.value, gast.List) and not stmt.value.elts:
+            made.add(name)
+            continue
+        other.update(defs(stmt))
+        read = uses(stmt)
+        pushed = _stack_use(stmt)
+        if pushed is not None:
+            read.remove(pushed)
+        other.update(read)
+    return frozenset(made - other)
+
+
+def _stack_use(stmt: Any) -> str | None:
+    value = getattr(stmt, "value", None)
+    if not (isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and not value.keywords):
+        return None
+    owner, arguments = value.func.value, value.args
+    push = isinstance(stmt, gast.Expr) and value.func.attr == "append" and len(arguments) == 1
+    pop = isinstance(stmt, (gast.Assign, gast.Expr)) and value.func.attr == "pop" and not arguments
+    return owner.id if isinstance(owner, gast.Name) and (push or pop) else None

@@ -1,0 +1,293 @@
+"""Single-use temporaries go back into the expression that uses them, so that the output reads like the input.
+
+The statements of a block are read in order. The definition of a temporary is held back until a statement reads it. If
+that is its only use, the expression takes the name's place; otherwise the definition is written out after all. Python's
+semantics are kept: an expression moves past another only if the two commute (`effects`), and never into the body of a
+loop or a branch.
+
+The result is no Core any more: expressions are nested.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.transforms.effects import NONE, Effects, Knowledge, tape_operation
+from s2s.transforms.liveness import Liveness
+from s2s.transforms.structure import assigned, blocks, defs, header, is_reverse, uses, with_blocks
+from s2s.transforms.task import Task
+
+LINE = 100
+_HELD_AT_MOST = 40
+
+
+def fold(fn: Function, task: Task) -> Function:
+    """`fn` with its temporaries folded where they may be."""
+    return fn.with_body(_Folder(fn).block(fn.body, 0, False, 1))
+
+
+@dataclass
+class _Held:
+    """A definition that is held back: `name = value`, where `value` has taken in other temporaries."""
+
+    stmt: Any
+    name: str
+    effects: Effects
+    names: int
+    width: int
+
+    @property
+    def value(self) -> Any:
+        return self.stmt.value
+
+
+class _Folder:
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.known = Knowledge(fn)
+        self.lives = Liveness(fn)
+
+    def block(self, stmts: Sequence[Any], out: int, protected: bool, depth: int) -> list[Any]:
+        run = _Block(self, depth)
+        for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
+            inner = {i.field: i for i in self.lives.inner(stmt, live, protected)}
+            folded = with_blocks(
+                stmt,
+                lambda f, b: self.block(b, inner[f].out, inner[f].protected, depth + 1),  # noqa: B023
+            )
+            run.step(folded, live, self.inner_names(stmt))
+        run.flush(set(run.held))
+        return run.new
+
+    def inner_names(self, stmt: Any) -> int:
+        """The names that the blocks within a statement mention."""
+        mask = 0
+        for _, block in blocks(stmt):
+            mask |= self.lives.block_summary(block).mentioned
+        return mask
+
+    def is_temporary(self, name: str) -> bool:
+        return core.is_temporary(name) and not self.lives.always & self.lives.bit(name)
+
+    def moved_tapes(self, stmt: Any) -> list[str]:
+        """The tape that a statement pushes on or pops from, which counts as a name that it binds."""
+        tape = tape_operation(getattr(stmt, "value", None), self.known.tapes)
+        return [] if tape is None else [tape]
+
+    def operation_effects(self, stmt: Any) -> Effects:
+        """What a statement does by itself, apart from what its operands do."""
+        ours = is_reverse(stmt)
+        if self.moved_tapes(stmt):
+            return NONE
+        if isinstance(stmt, (gast.Assign, gast.Expr)):
+            found = self.known.effects(stmt.value, ours)
+            target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+            if isinstance(target, (gast.Subscript, gast.Attribute)):
+                return found | Effects(raises=not ours, writes=True)
+            if isinstance(target, gast.Tuple):
+                return found | Effects(raises=not ours, reads=True)
+            return found
+        if isinstance(stmt, gast.AugAssign):
+            simple = isinstance(stmt.target, gast.Name) and K.immutable(self.known.kind(stmt.target))
+            return Effects(raises=not ours) if simple else Effects(not ours, True, True)
+        if isinstance(stmt, gast.Return):
+            return NONE
+        # Compound statements, assertions, deletions: what is held back is written before them.
+        return Effects(True, True, True)
+
+
+class _Block:
+    """The folding of one block: the statements written so far, and the definitions held back, in order."""
+
+    def __init__(self, folder: _Folder, depth: int) -> None:
+        self.folder = folder
+        self.lives = folder.lives
+        self.room = LINE - 4 * depth
+        self.new: list[Any] = []
+        self.held: dict[str, _Held] = {}
+
+    def step(self, stmt: Any, live: int, inner: int) -> None:
+        """Take in the next statement; `live` after it; `inner`: the names that its blocks mention."""
+        reads = uses(stmt)
+        bound = {*defs(stmt), *core.all_writes(stmt), *self.folder.moved_tapes(stmt)}
+        self.flush({n for n in bound if n in self.held and n not in reads})
+        if inner:
+            self.flush({n for n in self.held if self.lives.bit(n) & inner})
+        chosen = [n for n in reads if n in self.held and self._may_enter(n, stmt, reads, live, bound)]
+        self.flush({n for n in reads if n in self.held and n not in chosen})
+        chosen = self._in_order(chosen)
+        name = assigned(stmt)
+        if name is not None and self.folder.is_temporary(name):
+            self._hold(stmt, name, chosen, bound)
+        else:
+            own = self.folder.operation_effects(stmt)
+            for part in chosen:
+                own = own | self.held[part].effects
+            self._let_pass(chosen, bound, own)
+            folded, _ = self._take(chosen, stmt)
+            self.new.append(as_inplace(folded, self.folder.known))
+
+    def _hold(self, stmt: Any, name: str, chosen: list[str], bound: set[str]) -> None:
+        """Hold the definition of a temporary back."""
+        self._let_pass(chosen, bound, NONE)
+        own = self.folder.known.effects(stmt.value, is_reverse(stmt))
+        folded, taken = self._take(chosen, stmt)
+        for part in taken:
+            own = own | part.effects
+        self.held[name] = _Held(folded, name, own, self.lives.mask(uses(folded)), width(folded.value))
+        if len(self.held) > _HELD_AT_MOST:
+            self.flush({next(iter(self.held))})
+
+    def _take(self, chosen: list[str], stmt: Any) -> tuple[Any, list[_Held]]:
+        """The statement with what was chosen folded into it, as far as the line stays short."""
+        fitting = self._fitting([n for n in chosen if n in self.held], stmt)
+        taken = {n: self.held.pop(n) for n in fitting}
+        return self._substituted(stmt, {n: h.value for n, h in taken.items()}), list(taken.values())
+
+    def _may_enter(self, name: str, stmt: Any, reads: list[str], live: int, bound: set[str]) -> bool:
+        if reads.count(name) != 1 or isinstance(stmt, (gast.While, gast.FunctionDef, gast.Try)):
+            return False
+        if live & self.lives.bit(name) and name not in bound:
+            return False
+        if isinstance(stmt, gast.Assert) and stmt.msg is not None and name in uses(gast.Expr(stmt.msg)):
+            return False
+        if isinstance(stmt, gast.AugAssign):
+            # `a[i] += v` reads a[i] before it evaluates v.
+            plain = isinstance(stmt.target, gast.Name)
+            return name not in bound and (plain or not self.held[name].effects.writes)
+        return not (isinstance(stmt, gast.Delete) and name in bound)
+
+    def _in_order(self, chosen: list[str]) -> list[str]:
+        """Those that may be folded: none moves past another, or past one that stays, unless the two commute."""
+        order = {n: i for i, n in enumerate(self.held)}
+        for i, late in enumerate(chosen):
+            for early in chosen[:i]:
+                if order[early] > order[late] and not self.held[early].effects.commutes(self.held[late].effects):
+                    self.flush({late})
+                    return self._in_order([n for n in chosen if n in self.held])
+        for name in chosen:
+            later = [h for n, h in self.held.items() if order[n] > order[name] and n not in chosen]
+            if not all(h.effects.commutes(self.held[name].effects) for h in later):
+                self.flush({name})
+                return self._in_order([n for n in chosen if n in self.held])
+        return chosen
+
+    def _let_pass(self, chosen: list[str], bound: set[str], own: Effects) -> None:
+        """Write out what may not be evaluated after a statement that binds names and does `own`."""
+        written = self.lives.mask(bound)
+        staying = [h for n, h in self.held.items() if n not in chosen]
+        self.flush({h.name for h in staying if h.names & written or not h.effects.commutes(own)})
+
+    def _fitting(self, chosen: list[str], stmt: Any) -> list[str]:
+        """Those that leave the line short enough, the widest given up first."""
+        origin = core.origin_of(stmt)
+        room = self.room
+        if origin is not None and not is_reverse(stmt):
+            room = max(room, len(origin.text))
+        total = width(stmt) + sum(self.held[n].width for n in chosen)
+        while chosen and total > room:
+            widest = max(chosen, key=lambda n: self.held[n].width)
+            total -= self.held[widest].width
+            self.flush({widest})
+            chosen = [n for n in chosen if n in self.held]
+        return chosen
+
+    def flush(self, names: set[str]) -> None:
+        """Write out definitions, and before them the earlier ones that do not commute with them."""
+        if not names:
+            return
+        written: list[_Held] = []
+        for held in reversed(list(self.held.values())):
+            if held.name in names or any(not held.effects.commutes(w.effects) for w in written):
+                written.append(self.held.pop(held.name))
+        self.new.extend(h.stmt for h in reversed(written))
+
+    def _substituted(self, stmt: Any, values: dict[str, Any]) -> Any:
+        if not values:
+            return stmt
+        changes = {}
+        for field_name in header(stmt):
+            old = getattr(stmt, field_name)
+            if isinstance(old, list):
+                changes[field_name] = [core.substitute(item, values) for item in old]
+            elif old is not None:
+                changes[field_name] = core.substitute(old, values)
+        return core.rebuilt(stmt, **changes)
+
+
+# --- the look of a statement ------------------------------------------------------------------------------------
+
+_ATTACHED = {gast.Add: "+", gast.Sub: "-"}
+_INPLACE = {operator.iadd: gast.Add, operator.isub: gast.Sub, operator.imul: gast.Mult, operator.itruediv: gast.Div,
+            operator.ifloordiv: gast.FloorDiv, operator.imod: gast.Mod, operator.ipow: gast.Pow,
+            operator.imatmul: gast.MatMult, operator.iand: gast.BitAnd, operator.ior: gast.BitOr,
+            operator.ixor: gast.BitXor, operator.ilshift: gast.LShift, operator.irshift: gast.RShift}  # fmt: skip
+
+
+def as_inplace(stmt: Any, known: Knowledge) -> Any:
+    """`x = iadd(x, v)` as `x += v`; so also `x = x + v` of numbers, where the user wrote it so or the line is ours."""
+    name = assigned(stmt)
+    if name is None:
+        return stmt
+    value = stmt.value
+    if isinstance(value, gast.Call) and isinstance(value.func, gast.Name) and value.func.id not in known.local:
+        op = _INPLACE.get(known.operations.fn.scope.lookup(value.func.id))
+        if op is not None and len(value.args) == 2:
+            left, right = value.args
+            if isinstance(left, gast.Name) and left.id == name:
+                return _augmented(stmt, op(), right)
+            if K.immutable(known.kind(left)):
+                return core.rebuilt(stmt, value=gast.BinOp(left, op(), right))
+        return stmt
+    if not (isinstance(value, gast.BinOp) and isinstance(value.left, gast.Name) and value.left.id == name):
+        return stmt
+    sign = _ATTACHED.get(type(value.op))
+    origin = core.origin_of(stmt)
+    theirs = origin is not None and origin.text.replace(" ", "").startswith(f"{core.stem(name)}{sign}=")
+    if sign is None or not K.immutable(known.kind(value.left)) or not (theirs or is_reverse(stmt)):
+        return stmt
+    return _augmented(stmt, value.op, value.right)
+
+
+def _augmented(stmt: Any, op: Any, right: Any) -> Any:
+    new = core.place(gast.AugAssign(stmt.targets[0], op, right), core.origin_of(stmt))
+    if is_reverse(stmt):
+        new.sweep = "reverse"
+    return new
+
+
+def width(node: Any) -> int:
+    """About how many characters a statement's own line, or an expression, takes."""
+    if isinstance(node, gast.Name):
+        return len(node.id)
+    if isinstance(node, gast.Constant):
+        return len(repr(node.value))
+    if isinstance(node, gast.Attribute):
+        return width(node.value) + 1 + len(node.attr)
+    if isinstance(node, gast.stmt):
+        parts = [p for f in header(node) for p in _as_list(getattr(node, f)) if p is not None]
+        return 8 * (not isinstance(node, (gast.Assign, gast.Expr))) + sum(width(p) + 2 for p in parts)
+    total = 2 if isinstance(node, (gast.BinOp, gast.Compare, gast.Subscript, gast.Call)) else 0
+    for field_name in node._fields:
+        for child in _as_list(getattr(node, field_name)):
+            if isinstance(child, gast.expr):
+                total += width(child) + 2
+            elif isinstance(child, (gast.operator, gast.cmpop, gast.unaryop)):
+                total += 1
+            elif isinstance(child, gast.keyword):
+                total += width(child.value) + len(child.arg or "") + 3
+            elif isinstance(child, gast.AST):
+                total += width(child)
+    return total
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

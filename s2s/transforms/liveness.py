@@ -1,0 +1,127 @@
+"""Which names are live: may be read before they are assigned again.
+
+Structured code needs no iteration. A block is summarised by the names that it reads before it assigns them (`gen`) and
+those that it surely assigns (`kill`); a loop's head then sees what the body exposes and what is live after the loop.
+Sets of names are the bits of one integer, so that a step costs next to nothing in a function of thousands of lines.
+
+Within `try` and `with`, any statement may be left by an exception that is caught: nothing is killed there. Names in
+the cells of closures are always live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import gast
+
+from s2s.core import Function
+from s2s.transforms.structure import blocks, captured, defs, uses
+
+
+class Inner(NamedTuple):
+    """A nested block, and the names that are live at its end. `protected`: exceptions in it may be caught."""
+
+    field: str
+    block: Sequence[Any]
+    out: int
+    protected: bool
+
+
+class Summary(NamedTuple):
+    gen: int
+    kill: int
+    mentioned: int
+
+
+class Liveness:
+    """Liveness of one function. Passes walk its blocks from the end and ask for the state before each statement."""
+
+    def __init__(self, fn: Function) -> None:
+        self.bits: dict[str, int] = {}
+        self.summaries: dict[int, tuple[Any, Summary]] = {}
+        self.always = self.mask(captured(fn))
+
+    def bit(self, name: str) -> int:
+        found = self.bits.get(name)
+        if found is None:
+            found = self.bits[name] = 1 << len(self.bits)
+        return found
+
+    def mask(self, names: Iterable[str]) -> int:
+        mask = 0
+        for name in names:
+            mask |= self.bit(name)
+        return mask
+
+    def summary(self, stmt: Any) -> Summary:
+        """What a statement does, nested blocks included."""
+        known = self.summaries.get(id(stmt))
+        if known is None:
+            known = self.summaries[id(stmt)] = (stmt, self._summary(stmt))
+        return known[1]
+
+    def _summary(self, stmt: Any) -> Summary:
+        gen, kill = self.mask(uses(stmt)), self.mask(defs(stmt))
+        inner = [self.block_summary(block) for _, block in blocks(stmt)]
+        mentioned = gen | kill
+        for part in inner:
+            mentioned |= part.mentioned
+        if isinstance(stmt, gast.If):
+            if stmt.orelse:
+                return Summary(gen | inner[0].gen | inner[1].gen, inner[0].kill & inner[1].kill, mentioned)
+            return Summary(gen | inner[0].gen, 0, mentioned)
+        if inner:
+            # A loop may run no trip, and a caught exception may cut a block short: nothing is surely assigned.
+            for part in inner:
+                gen |= part.gen if isinstance(stmt, gast.Try) else part.gen & ~kill
+            return Summary(gen, 0, mentioned)
+        return Summary(gen, kill, mentioned)
+
+    def block_summary(self, block: Iterable[Any]) -> Summary:
+        gen = kill = mentioned = 0
+        for stmt in block:
+            part = self.summary(stmt)
+            gen |= part.gen & ~kill
+            kill |= part.kill
+            mentioned |= part.mentioned
+        return Summary(gen, kill, mentioned)
+
+    def before(self, stmt: Any, after: int, protected: bool = False) -> int:
+        """The names that are live before a statement, given those that are live after it."""
+        gen, kill, _ = self.summary(stmt)
+        return gen | self.always | (after if protected else after & ~kill)
+
+    def block_before(self, block: Sequence[Any], out: int, protected: bool = False) -> int:
+        for stmt in reversed(block):
+            out = self.before(stmt, out, protected)
+        return out
+
+    def afters(self, block: Sequence[Any], out: int, protected: bool = False) -> list[int]:
+        """For each statement of a block, the names that are live after it."""
+        lives = []
+        for stmt in reversed(block):
+            lives.append(out)
+            out = self.before(stmt, out, protected)
+        return lives[::-1]
+
+    def inner(self, stmt: Any, after: int, protected: bool = False) -> Iterator[Inner]:
+        """The nested blocks of a statement, with what is live at their ends."""
+        out = after
+        if isinstance(stmt, (gast.For, gast.While)):
+            out |= self.summary(stmt).gen
+            if isinstance(stmt, gast.For):
+                # The iterable is evaluated once, before the loop: it does not make its names live within.
+                out = after | (self.block_summary(stmt.body).gen & ~self.mask(defs(stmt)))
+        elif isinstance(stmt, gast.Try):
+            out |= self.summary(stmt).gen
+        caught = protected or isinstance(stmt, (gast.Try, gast.With))
+        for field, block in blocks(stmt):
+            yield Inner(field, block, out, caught)
+
+    def at_definition(self, stmt: Any, after: int, protected: bool = False) -> int:
+        """The names that are live right after a statement binds its own: for a loop or `with`, as its body starts."""
+        if isinstance(stmt, (gast.For, gast.With)):
+            (body,) = self.inner(stmt, after, protected)
+            return self.block_before(body.block, body.out, body.protected)
+        return after

@@ -1,0 +1,153 @@
+"""What the last passes ask of a statement: what it reads in which order, what it binds, which blocks it holds.
+
+These functions take any statement of Core Python, and of the text that `fold` makes of it (nested expressions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s.core import Function
+
+Block = Sequence[Any]
+
+
+def loads(node: Any, found: list[str] | None = None) -> list[str]:
+    """The names that an expression reads, in the order of evaluation, as often as they are read."""
+    found = [] if found is None else found
+    if isinstance(node, gast.Name):
+        if isinstance(node.ctx, gast.Load):
+            found.append(node.id)
+    elif isinstance(node, gast.Dict):
+        for key, value in zip(node.keys, node.values):
+            if key is not None:
+                loads(key, found)
+            loads(value, found)
+    elif not isinstance(node, gast.Constant):
+        for field_name in node._fields:
+            child = getattr(node, field_name)
+            if isinstance(child, list):
+                for item in child:
+                    loads(item, found)
+            elif isinstance(child, gast.AST):
+                loads(child, found)
+    return found
+
+
+_HEADERS: dict[type, tuple[str, ...]] = {
+    gast.Assign: ("value", "targets"), gast.AugAssign: ("target", "value"), gast.If: ("test",), gast.While: ("test",),
+    gast.For: ("iter",), gast.With: ("items",), gast.Delete: ("targets",), gast.Assert: ("test", "msg"),
+    gast.Raise: ("exc", "cause"), gast.Expr: ("value",), gast.Return: ("value",),
+}  # fmt: skip
+
+
+def header(stmt: Any) -> tuple[str, ...]:
+    """The fields of a statement that hold its own expressions, in the order of evaluation."""
+    return _HEADERS.get(type(stmt), ())
+
+
+def uses(stmt: Any) -> list[str]:
+    """The names that a statement itself reads, in the order of evaluation; nested blocks are not entered."""
+    found: list[str] = []
+    for field_name in header(stmt):
+        child = getattr(stmt, field_name)
+        for item in child if isinstance(child, list) else [child]:
+            if item is not None:
+                loads(item, found)
+    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+        found.insert(0, stmt.target.id)
+    elif isinstance(stmt, gast.Delete):
+        found.extend(defs(stmt))
+    elif isinstance(stmt, gast.Try):
+        for handler in stmt.handlers:
+            if handler.type is not None:
+                loads(handler.type, found)
+    elif isinstance(stmt, gast.FunctionDef):
+        found.extend(sorted(captures(stmt)))
+        loads(stmt.args, found)
+    return found
+
+
+def defs(stmt: Any) -> list[str]:
+    """The names that a statement itself binds or unbinds; nested blocks are not entered."""
+    if isinstance(stmt, gast.Delete):
+        return [t.id for t in stmt.targets if isinstance(t, gast.Name)]
+    return core.writes(stmt)
+
+
+def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
+    """The nested blocks of a statement that run where it stands: all but the body of a closure."""
+    return [] if isinstance(stmt, gast.FunctionDef) else core.blocks(stmt)
+
+
+def statements(block: Iterable[Any]) -> Iterable[Any]:
+    """All statements of a block, nested ones after the statement that holds them."""
+    for stmt in block:
+        yield stmt
+        for _, inner in blocks(stmt):
+            yield from statements(inner)
+
+
+def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any:
+    """The statement with its blocks replaced by `change(field, block)`; itself if nothing changes."""
+    changes: dict[str, Any] = {}
+    handlers = list(getattr(stmt, "handlers", ()))
+    for field_name, block in blocks(stmt):
+        new = change(field_name, block)
+        if len(new) == len(block) and all(a is b for a, b in zip(new, block)):
+            continue
+        if field_name.startswith("handlers."):
+            at = int(field_name.split(".")[1])
+            handlers[at] = core.rebuilt(handlers[at], body=_filled(new, stmt))
+            changes["handlers"] = handlers
+        else:
+            changes[field_name] = _filled(new, stmt) if field_name == "body" else new
+    return core.rebuilt(stmt, **changes) if changes else stmt
+
+
+def _filled(block: list[Any], owner: Any) -> list[Any]:
+    kept = [s for s in block if not isinstance(s, gast.Pass)]
+    return kept or [like(gast.Pass(), owner)]
+
+
+def like(stmt: Any, model: Any) -> Any:
+    """A new statement with the origin and the sweep of another."""
+    core.place(stmt, core.origin_of(model))
+    if is_reverse(model):
+        stmt.sweep = "reverse"
+    return stmt
+
+
+def is_reverse(stmt: Any) -> bool:
+    """Whether differentiation made the statement for the reverse sweep."""
+    return getattr(stmt, "sweep", None) == "reverse"
+
+
+def captures(closure: Any) -> set[str]:
+    """The names that a closure takes from around it."""
+    own = {p.id for p in core.parameters(closure.args)} | {n for s in closure.body for n in core.all_writes(s)}
+    outer = {n for s in closure.body if isinstance(s, gast.Nonlocal) for n in s.names}
+    return (core.reads(closure.body) - own) | outer
+
+
+def captured(fn: Function) -> set[str]:
+    """The local names that closures of the function hold in cells: they may be read and written at any call."""
+    return {n for s in statements(fn.body) if isinstance(s, gast.FunctionDef) for n in captures(s)}
+
+
+def copied(stmt: Any) -> tuple[str, Any] | None:
+    """Target and source of a copy `target = source` of an atom; None for any other statement."""
+    if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and core.is_atom(stmt.value):
+        return stmt.targets[0].id, stmt.value
+    return None
+
+
+def assigned(stmt: Any) -> str | None:
+    """The name of `name = expression`; None for any other statement."""
+    if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+        return stmt.targets[0].id  # type: ignore[no-any-return]
+    return None
