@@ -1,0 +1,81 @@
+"""Statements that are there for their effect: expressions, `assert`, `raise`, `with`, `pass`, `global`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s.frontend.lower.assignments import assign_to
+from s2s.frontend.lower.blocks import block
+from s2s.frontend.lower.lowering import Lowering, lowers
+
+
+@lowers(gast.Expr)
+def expression(low: Lowering, node: Any) -> None:
+    value = low.value(node.value)
+    if not isinstance(value, gast.Constant) and not (isinstance(value, gast.Name) and low.is_certain(value.id)):
+        low.emit(gast.Expr(value))
+
+
+@lowers(gast.Pass)
+def nothing(low: Lowering, node: Any) -> None:
+    pass
+
+
+@lowers(gast.Global, gast.Nonlocal)
+def declaration(low: Lowering, node: Any) -> None:
+    """What these names mean is known already; an assignment to one is refused where it stands."""
+
+
+@lowers(gast.Assert)
+def assertion(low: Lowering, node: Any) -> None:
+    """The message is evaluated when the test has failed. Under `python -O` nothing is, as ever."""
+    if not __debug__:
+        return
+    test = low.atom(node.test, "cond")
+    if node.msg is None or core.is_atom(node.msg):
+        message = None if node.msg is None else low.atom(node.msg)
+        low.emit(gast.Assert(test, message))
+        return
+
+    def fail() -> None:
+        low.emit(gast.Assert(core.constant(False), low.atom(node.msg, "message")))
+
+    low.branch(low.negated(test), fail)
+
+
+@lowers(gast.Raise)
+def raising(low: Lowering, node: Any) -> None:
+    operands = low.operands([part for part in (node.exc, node.cause) if part is not None])
+    low.emit(gast.Raise(*operands, *[None] * (2 - len(operands))))
+
+
+@lowers(gast.With)
+def with_block(low: Lowering, node: Any) -> None:
+    _enter(low, node, list(node.items))
+
+
+def _enter(low: Lowering, node: Any, items: list[Any]) -> None:
+    """One `with` for each item, each inside the one before."""
+    item, *others = items
+    context = low.atom(item.context_expr, "context")
+    target = item.optional_vars
+    with low.nested() as body:
+        name = None
+        if isinstance(target, gast.Name):
+            name = low.target_name(target.id)
+        elif target is not None:
+            name = low.temporary("item")
+            assign_to(low, target, core.name(name))
+        if name is not None:
+            body.bound.add(name)
+        if others:
+            _enter(low, node, others)
+        else:
+            block(low, node.body)
+    stored = None if name is None else core.name(name, gast.Store)
+    low.emit(gast.With([gast.withitem(context, stored)], body.body(), None))
+    if not low.swallows(node):
+        low.block.bound |= body.bound

@@ -1,0 +1,96 @@
+"""Loops: a header in a name of its own, targets that are names, no `else`, and one exit at the end of the body.
+
+for a, b in zip(x, y):              iter = zip(x, y)
+    if a > b:                       done = False
+        break             ->        for item in iter:
+    s += a                              (a, b) = item
+                                        if a > b:
+                                            done = True
+                                        else:
+                                            s += a
+                                        if done:
+                                            break
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s.frontend.lower.assignments import assign_to
+from s2s.frontend.lower.blocks import block
+from s2s.frontend.lower.lowering import Loop, Lowering, lowers
+
+
+@lowers(gast.For)
+def for_loop(low: Lowering, node: Any) -> None:
+    header = low.temporary("iter")
+    low.store(header, node.iter)
+    simple = isinstance(node.target, gast.Name)
+    item = low.target_name(node.target.id) if simple else low.temporary("item")
+    with _open(low, node), low.nested() as body:
+        body.bound.add(item)
+        if not simple:
+            assign_to(low, node.target, core.name(item))
+        block(low, node.body)
+        _exit(low)
+    low.emit(gast.For(core.name(item, gast.Store), core.name(header), body.body(), [], None))
+
+
+@lowers(gast.While)
+def while_loop(low: Lowering, node: Any) -> None:
+    """A test of several statements is evaluated before the loop and again at the end of its body."""
+    test, renew = _test(low, node)
+    flow = low.flow.block(node.body)
+    with _open(low, node), low.nested() as body:
+        block(low, node.body)
+        if renew is not None and (flow.falls or gast.Continue in flow.jumps):
+            leaving = low.loops[-1].exit
+            if leaving is None:
+                renew()
+            else:
+                low.branch(low.negated(core.name(leaving)), renew)
+        _exit(low)
+    low.emit(gast.While(test, body.body(), []))
+
+
+def _test(low: Lowering, node: Any) -> tuple[Any, Callable[[], None] | None]:
+    """The test of a loop, and what evaluates it again where that takes statements."""
+    if not low.is_branching(node.test):
+        before = len(low.block.statements)
+        test = low.value(node.test)
+        if len(low.block.statements) == before:
+            return test, None
+        cond = low.temporary("cond")
+        low.assign(cond, test)
+    else:
+        cond = low.temporary("cond")
+        low.store(cond, node.test)
+    return core.name(cond), lambda: low.store(cond, node.test)
+
+
+@contextmanager
+def _open(low: Lowering, node: Any) -> Iterator[None]:
+    """The inside of a loop: its flag is False before, and set by what leaves it."""
+    jumps = low.flow.block(node.body).jumps
+    leaving = None
+    if gast.Break in jumps:
+        leaving = getattr(node, "exit", None) or low.temporary("done")
+    elif gast.Return in jumps:
+        leaving = low.returned_flag()
+    with ExitStack() as stack:
+        if leaving is not None:
+            stack.enter_context(low.watching(leaving))
+        low.loops.append(Loop(leaving))
+        stack.callback(low.loops.pop)
+        yield
+
+
+def _exit(low: Lowering) -> None:
+    leaving = low.loops[-1].exit
+    if leaving is not None:
+        low.emit(gast.If(core.name(leaving), [core.place(gast.Break(), low.origin)], []))

@@ -1,0 +1,136 @@
+"""Which names of a function are local, as Python's own compiler decides it, and what its free names mean."""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s import core
+
+SUSPENDING = (gast.Yield, gast.YieldFrom, gast.Await)
+NESTED_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
+
+# Functions of NumPy that call functions of the user, or step an iterator.
+_CALLING_BACK = {
+    "apply_along_axis",
+    "apply_over_axes",
+    "fromfunction",
+    "fromiter",
+    "frompyfunc",
+    "piecewise",
+    "vectorize",
+}
+_BUILTINS = (abs, bool, complex, float, int, isinstance, len, range, round, slice, str)
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of one function.
+
+    local: the names that the function binds anywhere, its parameters too.
+    deleted: those that a `del` may unbind.
+    class_name: the class around the function, which mangles its private names.
+    scope: the meaning of all other names.
+    """
+
+    local: frozenset[str]
+    deleted: frozenset[str]
+    class_name: str | None
+    scope: core.Scope
+
+    def mangle(self, name: str) -> str:
+        """`__x` inside of class `_C` is `_C__x`."""
+        if self.class_name is None or not name.startswith("__") or name.endswith("__") or "." in name:
+            return name
+        owner = self.class_name.lstrip("_")
+        return f"_{owner}{name}" if owner else name
+
+    def is_local(self, name: str) -> bool:
+        return name in self.local or core.is_temporary(name)
+
+    def is_path(self, node: Any) -> bool:
+        """Whether a node is a dotted read of something that is not local."""
+        while isinstance(node, gast.Attribute):
+            node = node.value
+        return isinstance(node, gast.Name) and not self.is_local(self.mangle(node.id))
+
+    def resolve(self, node: Any) -> Any:
+        """The object that a path means now, through modules only; MISSING if it cannot be told."""
+        if isinstance(node, gast.Attribute):
+            owner = self.resolve(node.value)
+            return getattr(owner, node.attr, core.MISSING) if isinstance(owner, ModuleType) else core.MISSING
+        if isinstance(node, gast.Name) and not self.is_local(self.mangle(node.id)):
+            return self.scope.lookup(self.mangle(node.id))
+        return core.MISSING
+
+
+def is_harmless(function: Any) -> bool:
+    """Whether a call certainly rebinds no name of the user's and steps no iterator."""
+    return id(function) in _harmless()
+
+
+@functools.cache
+def _harmless() -> frozenset[int]:
+    """The ids of functions of the library, which live as long as the interpreter."""
+    library = [
+        value
+        for module in (math, cmath, np, np.linalg)
+        for name, value in vars(module).items()
+        if callable(value) and name not in _CALLING_BACK
+    ]
+    return frozenset(map(id, [*library, *_BUILTINS]))
+
+
+def reads_frame(value: Any, arguments: int) -> bool:
+    """Whether a call reads or writes the names of the frame that calls it, which a generated function does not have."""
+    frames = (builtins.locals, builtins.globals, builtins.eval, builtins.exec)
+    return any(value is f for f in frames) or (
+        arguments == 0 and any(value is f for f in (builtins.vars, builtins.dir))
+    )
+
+
+def collect(function: Any, scope: core.Scope, class_name: str | None) -> Names:
+    """The names of a function."""
+    bound, outer, deleted = set[str](), set[str](), set[str]()
+    for node in own_nodes(function):
+        if isinstance(node, (gast.Global, gast.Nonlocal)):
+            outer.update(node.names)
+        elif isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+            bound.add(node.id)
+            if isinstance(node.ctx, gast.Del):
+                deleted.add(node.id)
+        else:
+            bound.update(_bound_by(node))
+    mangle = Names(frozenset(), frozenset(), class_name, scope).mangle
+    local = {*(p.id for p in core.parameters(function.args)), *(bound - outer)}
+    return Names(frozenset(map(mangle, local)), frozenset(map(mangle, deleted)), class_name, scope)
+
+
+def own_nodes(function: Any) -> Iterator[Any]:
+    """The nodes of a function that are evaluated in its own scope, but for the targets of comprehensions."""
+    pending = list(function.body)
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, gast.comprehension):
+            pending.extend([node.iter, *node.ifs])
+        elif not isinstance(node, NESTED_SCOPES):
+            pending.extend(gast.iter_child_nodes(node))
+
+
+def _bound_by(node: Any) -> list[str]:
+    """The names that a node binds by a plain string."""
+    if isinstance(node, gast.alias):
+        return [node.asname or node.name.split(".")[0]]
+    if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.MatchAs, gast.MatchStar)):
+        return [node.name] if node.name else []
+    return [node.rest] if isinstance(node, gast.MatchMapping) and node.rest else []

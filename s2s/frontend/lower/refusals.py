@@ -1,0 +1,36 @@
+"""What is not lowered: each construct is named, with its place, so that the function can go to the tape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2s.frontend.lower.lowering import Lowering, lowers
+
+CONSTRUCTS: dict[str, str] = {
+    "FunctionDef": "a nested function",
+    "AsyncFunctionDef": "an async function",
+    "ClassDef": "a class definition",
+    "Lambda": "a lambda",
+    "GeneratorExp": "a generator expression",
+    "ListComp": "a list comprehension",
+    "SetComp": "a set comprehension",
+    "DictComp": "a dict comprehension",
+    "Try": "try",
+    "TryStar": "try with except*",
+    "Match": "match",
+    "Import": "an import inside of a function",
+    "ImportFrom": "an import inside of a function",
+    "AsyncFor": "async for",
+    "AsyncWith": "async with",
+    "Await": "await",
+    "Yield": "yield",
+    "YieldFrom": "yield from",
+    "TypeAlias": "a type alias",
+}
+
+
+@lowers(*(getattr(gast, name) for name in CONSTRUCTS if hasattr(gast, name)))
+def refused(low: Lowering, node: Any) -> Any:
+    raise low.refuse(CONSTRUCTS[type(node).__name__], node)
