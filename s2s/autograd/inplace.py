@@ -1,0 +1,251 @@
+"""Writes: in-place operators, index assignment, and `out=`.
+
+An operation in place is recorded as the operation itself, whose result then takes the target's place in the graph. If
+the target is a view, what changes is its base: the base's new node sends the cotangent of the written region through
+the operation and that of the rest to the base's former node, and the other views of the base take new nodes when they
+are used next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s.autograd import modes, operation
+from s2s.autograd.dispatch import RuleNode, _shapes, apply, hold, missing, plain, replay, values_in
+from s2s.autograd.operation import WHOLE
+from s2s.autograd.value import Node, Saved, Value, View, dtype_of, ndarray
+from s2s.errors import InplaceModificationError
+from s2s.runtime.numeric import is_basic, is_mask, unbroadcast
+
+
+def augment(target: Value, function: Any, other: Any) -> Any:
+    """`target += other` and its like, for `function` of `operator`; returns what the name is bound to."""
+    if any(True for _ in values_in(other)) and not isinstance(other, Value):
+        other = apply(np.array, (other,))
+    data = target._data
+    if type(data) is not ndarray:
+        result = apply(function, (target, other))
+        return result if target.copies or not isinstance(result, Value) else _moved(target, result, function.__name__)
+    refuse_leaf(target, function.__name__)
+    operands = (target, other)
+    parents = [v.parent() if isinstance(v, Value) else None for v in operands]
+    active = tuple(i for i, parent in enumerate(parents) if parent is not None) if modes.state.enabled else ()
+    node = _prepare(function, operands, active, [p for p in parents if p is not None]) if active else None
+    _write(target, data, lambda: function(data, plain(other)), function.__name__)
+    if node is not None:
+        if node.plan.reads_ans:
+            node.ans = target.keep()
+        rebase(target, node)
+    return target
+
+
+def _prepare(function: Any, operands: Sequence[Any], active: tuple[int, ...], parents: list[Any]) -> RuleNode:
+    """The node of an operation in place; it keeps the old value of the target where its formulas read it."""
+    op = operation.find(function)
+    if op is None:
+        raise missing(function)
+    plan = op.plan(active)
+    target = operands[0]
+    node = RuleNode(parents, target._data.dtype)
+    node.operation, node.plan, node.ans = op, plan, None
+    node.shapes = _shapes(plan, [plain(v) for v in operands], target._data)
+    reads = plan.reads or (0, 0)
+    node.values = [hold(v, r, target.copies) if r else None for v, r in zip(operands, reads, strict=True)]
+    if reads[0] == WHOLE and not target.copies:
+        old = Saved(target._data.copy(), target.storage())
+        old.storage = None
+        node.values[0] = old
+    return node
+
+
+def _write(target: Value, region: ndarray, write: Any, name: str) -> None:
+    storage = target.storage()
+    if target.copies and storage.cells:
+        storage.release(region)
+    write()
+    storage.written(name)
+
+
+def _moved(target: Value, result: Value, name: str) -> Value:
+    """The target as the result of an operation: for numbers, whose memory cannot be written."""
+    refuse_leaf(target, name)
+    target._data = result._data
+    target.storage().written(name)
+    if result._node is not None:
+        rebase(target, result._node)
+    return target
+
+
+def refuse_leaf(target: Value, name: str) -> None:
+    """Raise if a leaf that requires grad, or a view of one, would be written while operations are recorded."""
+    owner = target if target._view is None else target._view.base
+    if modes.state.enabled and owner._wants and owner._node is None:
+        what = "a leaf Variable" if owner is target else "a view of a leaf Variable"
+        raise InplaceModificationError(
+            f"{what} that requires grad is written by the in-place operation {name!r}",
+            hint="write under no_grad(), or into a clone()",
+        )
+
+
+def rebase(target: Value, node: Node) -> None:
+    """The target's place in the graph becomes `node`; through its base, if it is a view."""
+    view = target._view
+    owner = target if view is None else view.base
+    old = owner._node
+    if view is None:
+        target._node = node
+    else:
+        parent = owner.parent()
+        owner._node = WriteThrough(view, [p for p in (parent, node) if p is not None], owner._data)
+        view.seen = None
+    owner._wants = False
+    if old is not None and old.hooks is not None:
+        _move_retained(owner, old)
+
+
+def _move_retained(owner: Value, old: Node) -> None:
+    """`retain_grad` follows its Variable; hooks stay with the value that they were registered on."""
+    moved = [h for h in old.hooks or () if getattr(h, "inside", False) and h.owner() is owner]
+    if moved and owner._node is not None:
+        old.hooks = [h for h in old.hooks or () if h not in moved]
+        owner._node.hooks = [*(owner._node.hooks or ()), *moved]
+
+
+class WriteThrough(Node):
+    """A base after a write through one of its views. Parents: the base's former place, if any, and the write."""
+
+    __slots__ = ("like", "view")
+
+    def __init__(self, view: View, parents: Sequence[Any], data: ndarray) -> None:
+        super().__init__(parents, data.dtype)
+        self.view = View(view.base, view.chain, None)
+        self.view.base = None  # type: ignore[assignment] # the chain is all that is needed; the base holds this node
+        self.like = data
+
+    @property
+    def name(self) -> str:
+        return f"{self.parents[-1].name} through a view"  # type: ignore[union-attr]
+
+    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        # laid out as the base is, so that what was a view of the base is a view here too
+        copy = np.empty_like(self.like, dtype=dtype_of(g))
+        copy[...] = plain(g)
+        if recording is None:
+            region = replay(self.view, copy)
+            written = region.copy()
+            region[...] = 0
+        else:
+            copy = recording.make(copy, g._node)
+            region = replay(self.view, copy)
+            written = apply(np.copy, (region,))
+            region[...] = 0.0
+        return (written,) if len(self.parents) == 1 else (copy, written)
+
+
+class SetItem(Node):
+    """`target[index] = value`. Parents: the target's former place, the value, or both."""
+
+    __slots__ = ("index", "places", "shape")
+
+    def __init__(self, parents: Sequence[Any], places: tuple[int, ...], index: Any, target: Any, value: Any) -> None:
+        super().__init__(parents, target.dtype)
+        self.places = places
+        self.index = index
+        self.shape = np.shape(value)
+
+    @property
+    def name(self) -> str:
+        return "setitem"
+
+    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        return [self._of_value(g) if place else self._of_target(g) for place in self.places]
+
+    def _of_target(self, g: Any) -> Any:
+        g = apply(np.copy, (g,)) if isinstance(g, Value) else np.array(g)
+        g[self.index] = 0.0
+        return g
+
+    def _of_value(self, g: Any) -> Any:
+        taken = g[self.index]
+        last = last_writes(self.index, g.shape)
+        if last is not None:
+            taken = taken * last
+        have = np.shape(taken)
+        core = self.shape[max(0, len(self.shape) - len(have)) :]
+        taken = unbroadcast(taken, core)
+        if core != self.shape:
+            return np.reshape(taken, self.shape)
+        return taken + 0.0 if taken is g else taken
+
+
+def last_writes(index: Any, shape: tuple[int, ...]) -> Any:
+    """Where the assignment at an index is not overwritten by a later one of the same; None if all are last."""
+    if is_basic(index) or is_mask(index):
+        return None
+    spots = np.arange(math.prod(shape)).reshape(shape)[index]
+    times = np.arange(spots.size)
+    latest = np.empty(math.prod(shape), dtype=np.intp)
+    latest[spots.ravel()] = times
+    last = latest[spots.ravel()] == times
+    return None if last.all() else last.reshape(spots.shape)
+
+
+def assign(target: Value, index: Any, value: Any, name: str = "setitem") -> None:
+    """`target[index] = value`."""
+    data = target._data
+    index = frozen(plain(index))
+    if any(True for _ in values_in(value)) and not isinstance(value, Value):
+        value = apply(np.array, (value,))
+    if type(data) is not ndarray:
+        data[index] = value  # raises, as it does for the plain number
+        return
+    refuse_leaf(target, name)
+    parents = [target.parent(), value.parent() if isinstance(value, Value) else None]
+    places = tuple(i for i, parent in enumerate(parents) if parent is not None) if modes.state.enabled else ()
+    if 1 in places and data.dtype.kind not in "fc":
+        raise TypeError(f"a value that carries a gradient is stored into an array of {data.dtype}, which would drop it")
+    raw = plain(value)
+    region = data[index] if is_basic(index) and data.ndim else data
+    _write(target, region if type(region) is ndarray else data, lambda: data.__setitem__(index, raw), name)
+    if places:
+        rebase(target, SetItem([p for p in parents if p is not None], places, index, data, raw))
+
+
+def frozen(index: Any) -> Any:
+    """An index that later writes into its arrays and lists do not change."""
+    if isinstance(index, tuple):
+        return tuple(map(frozen, index))
+    if isinstance(index, (ndarray, list)):
+        return np.array(index)
+    return index
+
+
+class ScatterAdd(Node):
+    """`np.add.at(target, index, value)`. Parents: the target's former place, the value, or both."""
+
+    __slots__ = ("index", "places", "shape")
+
+    def __init__(self, parents: Sequence[Any], places: tuple[int, ...], index: Any, target: Any, value: Any) -> None:
+        super().__init__(parents, target.dtype)
+        self.places = places
+        self.index = index
+        self.shape = np.shape(value)
+
+    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        return [unbroadcast(g[self.index], self.shape) if place else g for place in self.places]
+
+
+def scatter_add(target: Value, index: Any, value: Any) -> None:
+    """`np.add.at(target, index, value)`."""
+    refuse_leaf(target, "add.at")
+    index = frozen(plain(index))
+    parents = [target.parent(), value.parent() if isinstance(value, Value) else None]
+    places = tuple(i for i, parent in enumerate(parents) if parent is not None) if modes.state.enabled else ()
+    data, raw = target._data, plain(value)
+    _write(target, data, lambda: np.add.at(data, index, raw), "add.at")
+    if places:
+        rebase(target, ScatterAdd([p for p in parents if p is not None], places, index, data, raw))

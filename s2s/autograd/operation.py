@@ -1,0 +1,253 @@
+"""How the tape calls a rule: which parameters are active, what their cotangents need, and what to save for them.
+
+An `Operation` belongs to a function with a rule. For each set of active parameters it makes one `Plan`, and the plan is
+looked up thereafter. A plan knows what its formulas *read*: the value of a parameter, only its form (shape and dtype), or
+nothing; so `x + 1` saves nothing, and `x` may be overwritten after it. What is read is found in the source text of the
+rule; where there is no text, everything counts as read.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from s2s import rules
+from s2s.errors import MissingRuleError
+
+NOTHING, FORM, WHOLE = 0, 1, 2
+
+_FORM_ATTRIBUTES = {"shape", "ndim", "dtype", "size"}
+_FORM_CALLS = {"shape", "ndim", "size", "shape_of", "len", "iscomplexobj", "isrealobj", "zeros_like", "isinstance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The formulas for one set of active parameters.
+
+    active: their positions among all parameters.
+    pulls: for each of them the formula `(g, ans, *params)`.
+    partial: for each whether `pulls` lacks the last step, the sum over broadcast axes.
+    reads: what the formulas read of each parameter; None if they read no value and no form at all.
+    reads_ans: the same of the result.
+    """
+
+    active: tuple[int, ...]
+    pulls: tuple[Callable[..., Any], ...]
+    partial: tuple[bool, ...]
+    reads: tuple[int, ...] | None
+    reads_ans: int
+
+
+class Operation:
+    """A function as the tape calls it.
+
+    call: the function on plain data; methods and attributes are looked up on the data itself.
+    names: its parameters.
+    tail: default values by position, for calls without keywords; None if calls must be bound by the rule.
+    """
+
+    def __init__(self, function: Any, rule: Any) -> None:
+        self.function = function
+        self.rule = rule
+        self.name: str = getattr(function, "__name__", rule.name)
+        self.call = _caller(function)
+        self.zero: bool = rule.zero
+        self.decomposition = rule.decomposition
+        parameters = list(rule.signature.parameters.values())
+        self.names = tuple(p.name for p in parameters)
+        self.various = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+        self.required = sum(p.default is p.empty for p in parameters)
+        positional = all(p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY for p in parameters)
+        self.tail: tuple[Any, ...] | None = tuple(p.default for p in parameters) if positional else None
+        self.sequences = frozenset(rule.containers) | {p.name for p in parameters if p.kind is p.VAR_POSITIONAL}
+        self._plans: dict[tuple[int, ...], Plan] = {}
+
+    def plan(self, active: tuple[int, ...]) -> Plan:
+        """The plan for the parameters at these positions."""
+        try:
+            return self._plans[active]
+        except KeyError:
+            return self._plans.setdefault(active, self._make(active))
+
+    def _make(self, active: tuple[int, ...]) -> Plan:
+        kept = tuple(i for i in active if self.names[i] not in self.rule.zeros)
+        formulas = [self._formula(self.names[i]) for i in kept]
+        reads = [max((f.reads.get(name, NOTHING) for f in formulas), default=NOTHING) for name in self.names]
+        return Plan(
+            kept,
+            tuple(f.pull for f in formulas),
+            tuple(f.partial for f in formulas),
+            tuple(reads) if any(reads) else None,
+            max((f.reads.get("ans", NOTHING) for f in formulas), default=NOTHING),
+        )
+
+    def _formula(self, name: str) -> Formula:
+        rule = self.rule
+        everything = dict.fromkeys((*self.names, "ans"), WHOLE)
+        if self.decomposition is not None:
+            return Formula(rule.decomposition, everything | {"ans": NOTHING}, False)
+        if name not in rule.vjps:
+            raise MissingRuleError(
+                f"{self.name}() has no derivative by its argument {name!r}",
+                hint=f"add one with @s2s.rules.vjp({self.name}, wrt={name!r}), or pass a value without gradient",
+            )
+        pull = rule.vjps[name]
+        if name in rule.bodies:
+            component = _component(rule.bodies[name], rule.partial_index[name])
+            if component is None:
+                return Formula(pull, everything, False)
+            body, reads = component
+            if rule.guarded or rule.singular:
+                return Formula(pull, {n: max(reads.get(n, NOTHING), FORM) for n in everything}, False)
+            return Formula(_times(body), reads, True)
+        return Formula(pull, _reads(pull, everything), False)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula, what it reads of each parameter, and whether the sum over broadcast axes is still to be done."""
+
+    pull: Callable[..., Any]
+    reads: dict[str, int]
+    partial: bool
+
+
+_OPERATIONS: dict[Any, Operation] = {}
+
+
+def find(function: Any) -> Operation | None:
+    """The operation of a function, None if it has no rule."""
+    found = _OPERATIONS.get(function)
+    rule = rules.find(function)
+    if found is not None and found.rule is rule:
+        return found
+    if rule is None:
+        return None
+    made = _OPERATIONS[function] = Operation(function, rule)
+    return made
+
+
+def _caller(function: Any) -> Callable[..., Any]:
+    """The function; a method or attribute of ndarray is taken from the data itself, which may be a NumPy number."""
+    if inspect.ismethoddescriptor(function):
+        name = function.__name__
+
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(self, name)(*args, **kwargs)
+
+        return method
+    if inspect.isgetsetdescriptor(function):
+        return operator.attrgetter(function.__name__)
+    return function  # type: ignore[no-any-return]
+
+
+# --- formulas ---------------------------------------------------------------------------------------------------
+
+
+def _times(body: FunctionType | float) -> Callable[..., Any]:
+    """The cotangent by a partial: of ones and minus ones no product is formed."""
+    if not callable(body):
+        if body == 1:
+            return lambda g, ans, *params: g
+        if body == -1:
+            return lambda g, ans, *params: -g
+        return lambda g, ans, *params: g * body
+    return lambda g, ans, *params: g * body(ans, *params)
+
+
+def _component(body: Any, index: int | None) -> tuple[Any, dict[str, int]] | None:
+    """One item of the tuple that a body returns, as a number or a function of its own, and what it reads.
+
+    Only for bodies of one return statement; None for others.
+    """
+    tree = _tree(body)
+    if tree is None or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Return) or body.__closure__:
+        return None
+    value = tree.body[0].value
+    if index is not None:
+        if not isinstance(value, ast.Tuple):
+            return None
+        value = value.elts[index]
+    if value is None:
+        return None
+    try:
+        number = ast.literal_eval(value)
+    except ValueError:
+        number = None
+    if isinstance(number, (int, float)):
+        return number, {}
+    inner = ast.Lambda(tree.args, value)
+    code = compile(ast.fix_missing_locations(ast.Expression(inner)), f"<partial of {body.__name__}>", "eval")
+    function = eval(code, body.__globals__)  # noqa: S307 - the text of a rule that is loaded already
+    function.__defaults__, function.__kwdefaults__ = body.__defaults__, body.__kwdefaults__
+    return function, _uses([value])
+
+
+def _reads(body: Any, everything: dict[str, int]) -> dict[str, int]:
+    """What a body reads of each of its parameters."""
+    tree = _tree(body)
+    if tree is None or getattr(body, "__closure__", None):
+        return everything
+    uses = _uses(tree.body)
+    parameters = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+    reads = {name: uses.get(name, NOTHING) for name in parameters}
+    return {name: reads.get(name, WHOLE) for name in everything}
+
+
+def _tree(body: Any) -> ast.FunctionDef | None:
+    try:
+        text = textwrap.dedent(inspect.getsource(body))
+        tree = ast.parse(text).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    if not isinstance(tree, ast.FunctionDef) or tree.args.vararg or tree.args.kwarg or tree.name != body.__name__:
+        return None
+    first = tree.body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(tree.body) > 1:
+        tree.body = tree.body[1:]
+    return tree
+
+
+def _uses(nodes: Iterable[ast.AST]) -> dict[str, int]:
+    """How names are used: WHOLE, or FORM where only shape and dtype are asked for."""
+    found: dict[str, int] = {}
+
+    def note(name: str, use: int) -> None:
+        found[name] = max(found.get(name, NOTHING), use)
+
+    def walk(node: ast.AST) -> None:
+        if isinstance(node, ast.Name):
+            note(node.id, WHOLE)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _FORM_ATTRIBUTES:
+            note(node.value.id, FORM)
+        elif isinstance(node, ast.Call) and _called(node.func) in _FORM_CALLS:
+            for argument in node.args:
+                if isinstance(argument, ast.Name):
+                    note(argument.id, FORM)
+                else:
+                    walk(argument)
+            for keyword in node.keywords:
+                walk(keyword.value)
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            for part in (node.left, *node.comparators):
+                if isinstance(part, ast.Name):
+                    note(part.id, FORM)
+                else:
+                    walk(part)
+        else:
+            for child in ast.iter_child_nodes(node):
+                walk(child)
+
+    for node in nodes:
+        walk(node)
+    return found
+
+
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

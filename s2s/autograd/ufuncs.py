@@ -1,0 +1,169 @@
+"""NumPy's two protocols, `__array_ufunc__` and `__array_function__`, as calls of `dispatch.apply`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from s2s.autograd import operation
+from s2s.autograd.dispatch import apply, missing, plain, values_in
+from s2s.autograd.inplace import assign, scatter_add
+from s2s.autograd.value import Value, ndarray
+
+_COMPARISONS = frozenset(
+    {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and, np.logical_or,
+     np.logical_not, np.logical_xor, np.isfinite, np.isinf, np.isnan, np.signbit}
+)  # fmt: skip
+_REDUCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+_ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
+# Functions that look at shapes and types alone, or give text or truth; they need no rule.
+_LOOKING = frozenset(
+    {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.iscomplex, np.isreal, np.result_type, np.can_cast,
+     np.min_scalar_type, np.common_type, np.may_share_memory, np.shares_memory, np.array_equal, np.array_equiv,
+     np.allclose, np.isclose, np.array2string, np.array_repr, np.array_str}
+)  # fmt: skip
+# Functions that write into their first argument.
+_WRITING = frozenset({np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal})
+
+
+def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A ufunc, or a method of one, with a Value among its arguments."""
+    out = kwargs.pop("out", None)
+    if kwargs.get("where", True) is True:
+        kwargs.pop("where", None)
+    elif _active(inputs) or _active(out):
+        raise TypeError(f"where= of {ufunc.__name__} cannot be differentiated; use np.where({ufunc.__name__}(...), ...)")
+    if method == "at":
+        return _at(ufunc, *inputs)
+    result = _methods[method](ufunc, inputs, kwargs)
+    if out is None:
+        return result
+    if isinstance(result, tuple) and len(out) == len(result):
+        return tuple(map(lambda r, o: r if o is None else store(r, o, ufunc.__name__), result, out))
+    return store(result, out[0], ufunc.__name__)
+
+
+def _plainly(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if ufunc in _COMPARISONS:
+        return ufunc(*plain(list(inputs)), **plain(kwargs))
+    return apply(ufunc, inputs, kwargs)
+
+
+def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    function = _REDUCTIONS.get(ufunc)
+    if function is None:
+        return _unknown(ufunc, "reduce", inputs, kwargs)
+    names = ("axis", "dtype", "out", "keepdims", "initial", "where")
+    options = {"axis": 0, **dict(zip(names, inputs[1:])), **kwargs}
+    if ufunc in (np.maximum, np.minimum):
+        options.pop("dtype", None)
+    return apply(function, inputs[:1], {k: v for k, v in options.items() if k == "axis" or v is not None})
+
+
+def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    function = _ACCUMULATIONS.get(ufunc)
+    if function is None:
+        return _unknown(ufunc, "accumulate", inputs, kwargs)
+    options = {"axis": 0, **dict(zip(("axis", "dtype"), inputs[1:])), **kwargs}
+    return apply(function, inputs[:1], options)
+
+
+def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    x, y = inputs
+    spread = (..., *(None,) * np.ndim(plain(y)))
+    return _plainly(ufunc, (x[spread] if np.ndim(plain(y)) else x, y), kwargs)
+
+
+def _unknown(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    function = getattr(ufunc, method)
+    if _active(inputs):
+        raise missing(function)
+    return function(*plain(list(inputs)), **plain(kwargs))
+
+
+def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return _unknown(ufunc, "reduceat", inputs, kwargs)
+
+
+_methods = {"__call__": _plainly, "reduce": _reduce, "accumulate": _accumulate, "outer": _outer, "reduceat": _reduceat}
+
+
+def _at(ufunc: np.ufunc, target: Any, index: Any, *values: Any) -> None:
+    if ufunc in (np.add, np.subtract) and isinstance(target, Value):
+        scatter_add(target, index, values[0] if ufunc is np.add else apply(operator.neg, values))
+        return
+    if _active((target, *values)):
+        raise missing(getattr(ufunc, "at"))  # noqa: B009 - a method of a ufunc, by name
+    if isinstance(target, Value):
+        changed = np.array(target._data)
+        ufunc.at(changed, plain(index), *plain(list(values)))
+        assign(target, ..., changed, f"{ufunc.__name__}.at")
+        return
+    ufunc.at(target, plain(index), *plain(list(values)))
+
+
+def store(result: Any, target: Any, name: str) -> Any:
+    """The end of `out=`: write a result into its target, which is returned."""
+    if isinstance(target, tuple) and len(target) == 1:
+        target = target[0]
+    if isinstance(target, Value):
+        if not np.can_cast(plain(result).dtype, target._data.dtype, "same_kind"):
+            raise TypeError(f"{name}: a result of {plain(result).dtype} cannot be cast into out= of {target._data.dtype}")
+        assign(target, ..., result, name)
+    elif _active(result):
+        raise TypeError(f"{name}: out= is a plain array, which would lose the gradient: give a Variable, or leave it out")
+    else:
+        np.copyto(target, plain(result), casting="same_kind")
+    return target
+
+
+def _active(tree: Any) -> bool:
+    return any(value.parent() is not None for _, value in values_in(tree))
+
+
+def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """One of NumPy's functions, with a Value among its arguments."""
+    if function in _LOOKING:
+        return function(*plain(list(args)), **plain(dict(kwargs)))
+    if function is np.copyto:
+        return _copyto(*args, **kwargs)
+    if function in _WRITING:
+        return _write(function, *args, **kwargs)
+    target = kwargs.get("out")
+    if target is None:
+        return apply(function, args, kwargs)
+    rest = {k: v for k, v in kwargs.items() if k != "out"}
+    return store(apply(function, args, rest), target, function.__name__)
+
+
+def _copyto(target: Any, source: Any, casting: str = "same_kind", where: Any = True) -> None:
+    if not isinstance(target, Value):
+        if _active(source):
+            raise TypeError("copyto: the target is a plain array, which would lose the gradient: copy into a Variable")
+        np.copyto(target, plain(source), casting=casting, where=plain(where))  # type: ignore[arg-type]
+        return
+    if where is not True:
+        source = apply(np.where, (plain(where), source, apply(np.copy, (target,))))
+    assign(target, ..., source, "copyto")
+
+
+def _write(function: Any, target: Any, *args: Any, **kwargs: Any) -> None:
+    if _active((*args, *kwargs.values())) or not isinstance(target, Value):
+        raise missing(function)
+    # What it writes does not depend on what stands there, so two different fillings tell where it writes.
+    arguments, options = plain(list(args)), plain(dict(kwargs))
+    written = target._data.copy()
+    function(written, *arguments, **options)
+    zeros, ones = np.zeros_like(written), np.ones_like(written)
+    function(zeros, *arguments, **options)
+    function(ones, *arguments, **options)
+    touched: ndarray = zeros == ones
+    assign(target, touched, written[touched], function.__name__)
+
+
+def has_rule(function: Any) -> bool:
+    """Whether the tape knows the derivative of a function."""
+    return operation.find(function) is not None

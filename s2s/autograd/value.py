@@ -1,0 +1,231 @@
+"""What a Variable is made of: data, its place in the graph, and the memory that it shares with others.
+
+A `Value` without a node that wants a gradient is a leaf. A node holds its *parents* (nodes, or leaves); cotangents flow
+from a node to its parents. A value points to its node and no node points to a value that it made, so a graph holds no
+reference cycle and goes as soon as its last value does.
+
+Memory. Values that share memory (an array and its views) share one `Storage`, which counts in-place operations. A node
+that reads an array in the backward pass holds it in a `Saved` cell together with the count at that time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from s2s.errors import InplaceModificationError
+
+ndarray = np.ndarray
+V = TypeVar("V", bound="Value")
+_orders = itertools.count(1)
+
+
+class Storage:
+    """The memory of an array and its views: how often it was written, by what, and what nodes hold of it."""
+
+    __slots__ = ("cells", "version", "writer")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.writer = ""
+        self.cells: list[Saved] = []
+
+    def written(self, writer: str) -> None:
+        """Count an in-place operation."""
+        self.version += 1
+        self.writer = writer
+
+    def release(self, region: np.ndarray) -> None:
+        """Before a write to `region`: what nodes have saved of it becomes copies of their own."""
+        kept = []
+        for cell in self.cells:
+            if np.may_share_memory(cell.array, region):
+                cell.array, cell.storage = cell.array.copy(), None
+            else:
+                kept.append(cell)
+        self.cells = kept
+
+
+class Saved:
+    """An array that a node reads in the backward pass, at the version it had. Without storage, it is a private copy."""
+
+    __slots__ = ("array", "storage", "version")
+
+    def __init__(self, array: np.ndarray, storage: Storage) -> None:
+        self.array = array
+        self.storage: Storage | None = storage
+        self.version = storage.version
+
+    def read(self, name: str) -> np.ndarray:
+        """The array; raises InplaceModificationError if it has been written since."""
+        storage = self.storage
+        if storage is not None and storage.version != self.version:
+            raise InplaceModificationError(
+                f"the backward pass of {name!r} needs an array of shape {self.array.shape} that was modified by the "
+                f"in-place operation {storage.writer!r} (it is at version {storage.version}, expected {self.version})",
+                hint="use the operation that returns a new array, or write into a clone()",
+            )
+        return self.array
+
+
+class Node:
+    """One recorded operation.
+
+    parents: where the cotangents go; the sequence `cotangents` returns has one entry for each.
+    dtype: of the result (None if it has several results): cotangents are cast to it.
+    order: grows with each node, so that parents come before children.
+    hooks: called with the whole cotangent, before it goes on.
+    """
+
+    __slots__ = ("__weakref__", "dtype", "hooks", "order", "parents")
+
+    def __init__(self, parents: Sequence[Node | Value], dtype: np.dtype[Any] | None) -> None:
+        self.parents = parents
+        self.dtype = dtype
+        self.order = next(_orders)
+        self.hooks: list[Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the operation is called in messages."""
+        return type(self).__name__
+
+    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        """The cotangents of the parents; `g` is that of the result. With `recording`, all are such Values."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Drop what is held for the backward pass."""
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class Identity(Node):
+    """Passes the cotangent on: a name of its own in the graph for a value that has one already."""
+
+    __slots__ = ()
+
+    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        return (g,)
+
+
+class Output(Node):
+    """One of the results of a node that has several."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, parent: Node, index: int, dtype: np.dtype[Any]) -> None:
+        super().__init__((parent,), dtype)
+        self.index = index
+
+    @property
+    def name(self) -> str:
+        return f"{self.parents[0].name}[{self.index}]"
+
+    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        return (Part(self.index, g),)
+
+
+class Part:
+    """The cotangent of one result of several; the engine gathers them in a dict by index."""
+
+    __slots__ = ("g", "index")
+
+    def __init__(self, index: int, g: Any) -> None:
+        self.index = index
+        self.g = g
+
+
+class View:
+    """How a value came from its base: `chain` holds the calls (function, arguments after the first, keywords).
+
+    seen: the node that the base had when the value's own node was made; if the base has another, it is made anew.
+    """
+
+    __slots__ = ("base", "chain", "seen")
+
+    def __init__(self, base: Value, chain: tuple[Any, ...], seen: Node | None) -> None:
+        self.base = base
+        self.chain = chain
+        self.seen = seen
+
+
+class Value:
+    """Data and its place in the graph. `Variable` adds what users see."""
+
+    __slots__ = ("__weakref__", "_data", "_grad", "_hooks", "_node", "_saved", "_storage", "_view", "_wants")
+
+    order = 0  # as a parent: comes before all nodes
+    copies = False  # whether writes copy what nodes hold, where they would make the backward pass raise
+
+    _data: Any
+    _node: Node | None
+    _wants: bool
+    _storage: Storage | None
+    _saved: Saved | None
+    _view: View | None
+
+    @classmethod
+    def make(cls: type[V], data: Any, node: Node | None = None) -> V:
+        """A value over data that is not copied, with a place in the graph."""
+        self = object.__new__(cls)
+        self._data = data
+        self._node = node
+        self._wants = False
+        self._storage = self._saved = self._view = None
+        return self
+
+    @classmethod
+    def linked(cls: type[V], data: Any, parent: Node | Value) -> V:
+        """A value over data whose cotangent goes to `parent`."""
+        return cls.make(data, parent if isinstance(parent, Node) else Identity((parent,), dtype_of(data)))
+
+    def parent(self) -> Node | Value | None:
+        """Where the cotangent of this value goes: its node, itself if it is a leaf that wants it, or None."""
+        if self._view is not None:
+            self._refresh()
+        if self._node is not None:
+            return self._node
+        return self if self._wants else None
+
+    def _refresh(self) -> None:
+        """A view whose base was written takes its new place in the graph."""
+        view = self._view
+        assert view is not None
+        if view.base._node is not view.seen:
+            view.seen = view.base._node
+            self._node = self._replay(view)
+
+    def _replay(self, view: View) -> Node | None:
+        raise NotImplementedError
+
+    def storage(self) -> Storage:
+        """The memory that this value shares with its views."""
+        if self._storage is None:
+            self._storage = Storage()
+        return self._storage
+
+    def keep(self) -> Any:
+        """What a node holds of this value to read it later."""
+        data = self._data
+        if type(data) is not ndarray:
+            return data
+        cell = self._saved
+        storage = self._storage
+        if cell is None or cell.array is not data or cell.storage is not storage or cell.version != storage.version:  # type: ignore[union-attr]
+            cell = self._saved = Saved(data, storage or self.storage())
+            if self.copies:
+                cell.storage.cells.append(cell)  # type: ignore[union-attr]
+        return cell
+
+
+def dtype_of(data: Any) -> np.dtype[Any]:
+    """The dtype of an array or number."""
+    try:
+        return data.dtype  # type: ignore[no-any-return]
+    except AttributeError:
+        return np.result_type(type(data))
