@@ -1,4 +1,4 @@
-"""Every code block of the README is run: a `python` block, whose output is the `text` block after it, and `make` commands."""
+"""Every code block of the README is run: `python` blocks print the `text` block after them, `make` commands exist."""
 
 import contextlib
 import io
