@@ -1,0 +1,140 @@
+"""Which names carry derivatives: those that depend on the inputs and on which the result depends.
+
+An active value that enters a function without a rule is no detail: the function is refused here, never passed over.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.errors import MissingRuleError, NotCompiled
+from s2s.transforms.operations import Operations
+from s2s.transforms.task import Task
+
+
+def activity(fn: Function, task: Task) -> Function:
+    """`fn` with `facts.active`. Raises NotCompiled or MissingRuleError where an active value is not understood."""
+    return fn.with_facts(active=_Activity(fn, task).run())
+
+
+class _Activity:
+    def __init__(self, fn: Function, task: Task) -> None:
+        self.fn = fn
+        self.operations = Operations(fn)
+        self.varied = {name for name in task.wrt if K.differentiable(task.kinds[name])}
+
+    def run(self) -> frozenset[str]:
+        self._until_stable(lambda: self.forward(self.fn.body), self.varied)
+        useful = core.reads(self.fn.body[-1])
+        self._until_stable(lambda: self.backward(self.fn.body, useful), useful)
+        return frozenset(self.varied & useful)
+
+    def _until_stable(self, visit: Callable[[], None], found: set[str]) -> None:
+        size = -1
+        while size != len(found):
+            size = len(found)
+            visit()
+
+    # --- forward: what depends on the inputs ---
+
+    def forward(self, stmts: Sequence[Any]) -> None:
+        for stmt in stmts:
+            if isinstance(stmt, gast.Assign):
+                self.assign(stmt)
+            elif isinstance(stmt, gast.For):
+                if core.reads(stmt.iter) & self.varied:
+                    self.add([stmt.target.id])
+            elif isinstance(stmt, gast.Expr):
+                self.depends(stmt.value, core.origin_of(stmt), effect=True)
+            for _, block in core.blocks(stmt):
+                self.forward(block)
+
+    def assign(self, stmt: Any) -> None:
+        (target,) = stmt.targets
+        varied = self.depends(stmt.value, core.origin_of(stmt))
+        if isinstance(target, (gast.Name, gast.Tuple)):
+            if varied:
+                self.add(core.writes(stmt))
+        elif core.reads(stmt.value) & self.varied:
+            raise NotCompiled("an active value is stored into an object", origin=core.origin_of(stmt))
+
+    def add(self, names: Sequence[str]) -> None:
+        self.varied.update(n for n in names if K.differentiable(self.fn.facts.kinds.get(n, K.UNKNOWN)))
+
+    def depends(self, node: Any, origin: Any, effect: bool = False) -> bool:
+        """Whether the value of an expression depends on the inputs."""
+        if not core.reads(node) & self.varied:
+            return False
+        if isinstance(node, (gast.Name, gast.Tuple, gast.List, gast.Dict, gast.Set)):
+            return True
+        if isinstance(node, (gast.Compare, gast.JoinedStr)):
+            return False
+        if isinstance(node, gast.Attribute) and K.children(self.operations.kind(node.value)) is not None:
+            return True
+        if isinstance(node, gast.Subscript) and K.children(self.operations.kind(node.value)) is not None:
+            return core.reads(node.value) <= self.varied
+        found = self.operations.find(node)
+        if found is None:
+            return self.opaque(node, origin)
+        if found.rule.zero:
+            return False
+        varied = {p for p, v in found.bound.items() if core.reads(_nodes(v)) & self.varied}
+        return bool(varied & set(found.rule.differentiable)) or self.missing(found, varied, origin)
+
+    def missing(self, found: Any, varied: set[str], origin: Any) -> bool:
+        """A rule that lacks the parameter in question: refused, unless the parameter can carry no derivative."""
+        for parameter in varied - found.rule.zeros:
+            value = found.bound[parameter]
+            kinds = [self.operations.kind(n) for n in _nodes(value)]
+            if any(K.differentiable(k) for k in kinds):
+                raise MissingRuleError(
+                    f"`{found.rule.name}` has no derivative by its argument `{parameter}`", origin=origin,
+                    hint="add one with s2s.rules.vjp(function, wrt=...)",
+                )  # fmt: skip
+        return False
+
+    def opaque(self, node: Any, origin: Any) -> bool:
+        """An operation without a rule meets an active value."""
+        function = self.operations.function(node)
+        if function in _INERT:
+            return False
+        if function is not None and not _has_source(function):
+            name = getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function))
+            module = getattr(function, "__module__", None)
+            where = f"{module}.{name}" if module and module != "builtins" else name
+            raise MissingRuleError(
+                f"`{where}` has no derivative rule, and an active value enters it", origin=origin,
+                hint="add a rule with s2s.rules, or cut the derivative with s2s.stop_gradient",
+            )  # fmt: skip
+        raise NotCompiled("an active value enters an operation that is not known when compiling", origin=origin)
+
+    # --- backward: what the result depends on ---
+
+    def backward(self, stmts: Sequence[Any], useful: set[str]) -> None:
+        for stmt in reversed(stmts):
+            for _, block in reversed(core.blocks(stmt)):
+                self.backward(block, useful)
+            if isinstance(stmt, gast.Assign) and set(core.writes(stmt)) & useful:
+                useful |= core.reads(stmt.value)
+            elif isinstance(stmt, gast.For) and stmt.target.id in useful:
+                useful |= core.reads(stmt.iter)
+
+
+_INERT = {print, isinstance, id, type, hash, repr, str, format, callable, hasattr, len, bool, int}
+
+
+def _nodes(value: Any) -> list[Any]:
+    if isinstance(value, gast.AST):
+        return [value]
+    return [v for v in value if isinstance(v, gast.AST)] if isinstance(value, tuple) else []
+
+
+def _has_source(function: Any) -> bool:
+    return isinstance(function, (types.FunctionType, types.MethodType, type)) or not callable(function)

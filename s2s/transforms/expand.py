@@ -1,0 +1,112 @@
+"""Functions whose rule is a decomposition get a twin: the same value, computed by operations that have rules.
+
+The user's own call stays as it is, so that the value does not change by a bit; its derivative is its twin's
+(`facts.twins`). What the reverse sweep does not read of the twin is dead and is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s.core import Function
+from s2s.errors import NotCompiled
+from s2s.frontend.lower import lower_function
+from s2s.transforms.activity import activity
+from s2s.transforms.infer import infer
+from s2s.transforms.operations import Operation, Operations
+from s2s.transforms.prune import prune
+from s2s.transforms.rulebody import Namer
+from s2s.transforms.scalarise import scalarise
+from s2s.transforms.task import Task
+from s2s.transforms.versions import versions
+
+DEPTH = 8
+
+
+def expand(fn: Function, task: Task) -> Function:
+    """`fn` with twins for the active calls of functions that have a decomposition."""
+    for _ in range(DEPTH):
+        run = _Expand(fn)
+        body = run.block(fn.body)
+        if not run.twins:
+            return fn
+        twins = {**fn.facts.twins, **run.twins}
+        fn = replace(fn, body=tuple(body), scope=run.namer.scope).with_facts(twins=twins)
+        fn = activity(infer(fn, task), task)
+    raise NotCompiled("decompositions nest too deeply", origin=fn.origin)
+
+
+class _Expand:
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.namer = Namer(fn)
+        self.operations = Operations(fn)
+        self.twins: dict[str, str] = {}
+
+    def block(self, stmts: Sequence[Any]) -> list[Any]:
+        new: list[Any] = []
+        for stmt in stmts:
+            found = self.active_call(stmt)
+            if found is not None:
+                (name,) = core.writes(stmt)
+                twin, body = self.twin(found, core.origin_of(stmt))
+                self.twins[name] = twin
+                new.extend(body)
+            changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
+            new.append(core.rebuilt(stmt, **changes) if changes else stmt)
+        return new
+
+    def active_call(self, stmt: Any) -> Operation | None:
+        if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
+            return None
+        name = stmt.targets[0].id
+        if name not in self.fn.facts.active or name in self.fn.facts.twins:
+            return None
+        found = self.operations.find(stmt.value)
+        return found if found is not None and found.rule.decomposition is not None else None
+
+    def twin(self, found: Operation, origin: Any) -> tuple[str, list[Any]]:
+        """The statements of the decomposition for these arguments, and the name of their result."""
+        stmts: list[Any] = []
+        args = {p: self.atom(v, stmts, origin) for p, v in found.bound.items()}
+        body, result = self.spliced(found.rule.decomposition, args, origin)
+        name = self.namer.temporary(found.rule.name)
+        return name, [*stmts, *body, core.assign(name, result, origin)]
+
+    def atom(self, value: Any, stmts: list[Any], origin: Any) -> Any:
+        if isinstance(value, tuple):
+            value = gast.Tuple([self.atom(v, stmts, origin) for v in value], gast.Load())
+        if isinstance(value, gast.AST) and not core.is_atom(value):
+            held = self.namer.temporary("t")
+            stmts.append(core.assign(held, value, origin))
+            return core.name(held)
+        if isinstance(value, gast.AST) or value is None or isinstance(value, (bool, int, float, str)):
+            return core.atom(value) if isinstance(value, gast.AST) else core.constant(value)
+        return core.name(self.namer.bind("default", value))
+
+    def spliced(self, function: Any, args: Mapping[str, Any], origin: Any) -> tuple[list[Any], Any]:
+        """The body of a plain function for given atoms, under names of this function."""
+        task = Task("primal", kinds={p: self.operations.kind(v) for p, v in args.items()})
+        inner = versions(lower_function(function), task)
+        inner = scalarise(prune(infer(inner, task), task), task)
+        stores = {n: self.namer.temporary(core.stem(n)) for n in inner.local_names() - set(args)}
+        loads: dict[str, Any] = {**args, **{n: core.name(new) for n, new in stores.items()}}
+        for free in core.reads(list(inner.body)) - set(loads):
+            value = inner.scope.lookup(free)
+            if value is not core.MISSING:
+                loads[free] = core.name(self.namer.bind(free, value))
+        body = [self.placed(core.substitute(s, loads, stores), origin) for s in inner.body]
+        return body[:-1], body[-1].value
+
+    def placed(self, stmt: Any, origin: Any) -> Any:
+        """A statement of the decomposition stands at the place of the call; it is ours, and dropped if nothing reads it."""
+        changes = {name: [self.placed(s, origin) for s in block] for name, block in core.blocks(stmt) if "." not in name}
+        new = core.rebuilt(stmt, **changes)
+        new.origin = origin
+        new.sweep = "twin"
+        return new

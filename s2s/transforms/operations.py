@@ -1,0 +1,121 @@
+"""An operation of the program, bound to the rule of its function."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s import core, rules
+from s2s import kinds as K
+from s2s.core import MISSING, Function
+from s2s.kinds import Kind
+from s2s.transforms.callee import operation
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A Core expression as a call of a function with a rule.
+
+    bound: the function's parameters in order; a value is a node of the program, a tuple of nodes (of a variadic
+    parameter), or the parameter's default as a Python object.
+    """
+
+    function: Any
+    rule: Any
+    bound: dict[str, Any]
+
+    def nodes(self) -> dict[str, Any]:
+        """The parameters that are bound to nodes of the program."""
+        return {p: v for p, v in self.bound.items() if isinstance(v, gast.AST)}
+
+
+class Operations:
+    """Finds operations in the expressions of one function, by its facts."""
+
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.local = fn.local_names()
+
+    def kind(self, node: Any) -> Kind:
+        """The kind of an operand: an atom, a path or an index."""
+        if isinstance(node, gast.Constant):
+            return K.of_literal(node.value)
+        if isinstance(node, gast.Name):
+            known = self.fn.facts.kinds.get(node.id)
+            if known is not None or node.id in self.local:
+                return known or K.UNKNOWN
+            value = self.fn.scope.lookup(node.id)
+            return K.UNKNOWN if value is MISSING else K.of(value)
+        if isinstance(node, gast.Attribute):
+            owner = self.kind(node.value)
+            return K.of(getattr(owner.value, node.attr, None)) if isinstance(owner, K.Static) else K.UNKNOWN
+        if isinstance(node, gast.Slice):
+            return K.Slice()
+        if isinstance(node, gast.Tuple):
+            return K.Tuple(tuple(map(self.kind, node.elts)))
+        return K.UNKNOWN
+
+    def function(self, node: Any) -> Any:
+        """The function behind an expression, None where it is not known."""
+        return operation(node, self.kind, self.local)[0]
+
+    def find(self, node: Any) -> Operation | None:
+        """The operation, where its function has a rule and its arguments bind."""
+        function, operands, keywords = operation(node, self.kind, self.local)
+        rule = None if function is None else rules.find(function)
+        if rule is None or None in keywords or any(isinstance(o, gast.Starred) for o in operands):
+            return None
+        try:
+            return Operation(function, rule, rule.bind(operands, keywords))
+        except TypeError:
+            return None
+
+
+def basic_index(node: Any, kind: Any) -> bool:
+    """Whether an index selects each entry at most once by slices and integers (a view, in NumPy)."""
+    if isinstance(node, gast.Tuple):
+        return all(basic_index(e, kind) for e in node.elts)
+    known = kind(node)
+    if isinstance(known, K.Tuple):
+        return all(isinstance(k, (K.Int, K.Slice, K.NoneKind)) for k in known.items)
+    if isinstance(known, K.Static):
+        return known.value is Ellipsis
+    return isinstance(known, (K.Int, K.Slice, K.NoneKind)) or (
+        isinstance(known, K.Scalar) and known.dtype.kind in "iu"
+    )
+
+
+def boolean_index(node: Any, kind: Any) -> bool:
+    """Whether an index is one boolean mask, which selects each entry at most once too."""
+    known = kind(node)
+    return isinstance(known, (K.Array, K.Scalar, K.Bool)) and (K.dtype_of(known) or K.FLOAT.dtype).kind == "b"
+
+
+def is_getitem(function: Any) -> bool:
+    return function is operator.getitem
+
+
+def call_arguments(rule: Any, bound: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and keyword arguments that pass `bound` on; defaults are left out."""
+    args: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for name, parameter in rule.signature.parameters.items():
+        value = bound[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            args.extend(value)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords.update(value)
+        elif not isinstance(value, gast.AST) and value is parameter.default:
+            continue
+        elif parameter.kind is parameter.KEYWORD_ONLY or len(args) < _position(rule, name):
+            keywords[name] = core.atom(value)
+        else:
+            args.append(core.atom(value))
+    return args, keywords
+
+
+def _position(rule: Any, name: str) -> int:
+    return list(rule.signature.parameters).index(name)

@@ -1,0 +1,55 @@
+"""The compiler in one place: its passes, in order.
+
+A pass takes a Core function and the task, and gives a Core function. Reading `passes` is reading the compiler;
+`stages` gives the program after each pass, and each can be executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from s2s.core import Function
+from s2s.transforms.activity import activity
+from s2s.transforms.coalesce import coalesce
+from s2s.transforms.comment import comment
+from s2s.transforms.expand import expand
+from s2s.transforms.fold import fold
+from s2s.transforms.forward import forward
+from s2s.transforms.infer import infer
+from s2s.transforms.loops import loops
+from s2s.transforms.mutation import mutation
+from s2s.transforms.prune import prune
+from s2s.transforms.rename import rename
+from s2s.transforms.reverse import reverse
+from s2s.transforms.scalarise import scalarise
+from s2s.transforms.simplify import simplify
+from s2s.transforms.task import Task
+from s2s.transforms.versions import versions
+
+Pass = Callable[[Function, Task], Function]
+
+ANALYSE: tuple[Pass, ...] = (versions, infer, prune, mutation, loops, scalarise, infer, activity)
+POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)
+
+
+def passes(task: Task) -> tuple[Pass, ...]:
+    """The passes for a task."""
+    if task.mode == "primal":
+        return POLISH
+    differentiate = forward if task.mode == "jvp" else reverse
+    return (*ANALYSE, expand, differentiate, *POLISH)
+
+
+def stages(fn: Function, task: Task) -> Iterator[tuple[str, Function]]:
+    """The program after each pass, with the pass's name; first the lowered program itself."""
+    yield "lower", fn
+    for step in passes(task):
+        fn = step(fn, task)
+        yield step.__name__, fn
+
+
+def compile_core(fn: Function, task: Task) -> Function:
+    """The derivative program of a lowered function."""
+    for step in passes(task):
+        fn = step(fn, task)
+    return fn

@@ -1,0 +1,250 @@
+"""What one operation contributes to the adjoints of its operands: the rule's formula, written for this call.
+
+A contribution is a few statements of the reverse sweep and the value to add to the operand's adjoint. Kinds decide what
+may be left out: no `unbroadcast` between equal shapes, no cast between equal dtypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.runtime import numeric
+from s2s.transforms.operations import Operation, Operations
+from s2s.transforms.rulebody import Bodies, Namer
+from s2s.transforms.selecting import may_be_dropped
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """`value` is to be added to the adjoint of `target`, or subtracted from it, after `stmts` have run.
+
+    fresh: the value is a new array, which nobody else holds.
+    """
+
+    target: str
+    value: Any
+    stmts: list[Any] = field(default_factory=list)
+    negative: bool = False
+    fresh: bool = True
+
+
+class Fragments:
+    """Writes contributions for the operations of one function."""
+
+    def __init__(self, fn: Function, namer: Namer) -> None:
+        self.fn = fn
+        self.namer = namer
+        self.operations = Operations(fn)
+        self.kind = self.operations.kind
+        self.bodies = Bodies(namer, self.kind)
+        self.droppable = may_be_dropped(fn)
+
+    # --- statements of the reverse sweep ---
+
+    def emit(self, stmts: list[Any], hint: str, value: Any, origin: Any) -> Any:
+        """Hold a value in a temporary; an atom stays as it is."""
+        if core.is_atom(value):
+            return value
+        name = self.namer.temporary(hint)
+        stmts.append(reverse_assign(name, value, origin))
+        return core.name(name)
+
+    # --- operations ---
+
+    def of(self, found: Operation, y: str, g: Any, origin: Any) -> Iterator[Contribution]:
+        """The contributions of `y = f(...)`, whose adjoint is the atom `g`, to its active operands."""
+        active = self.active_parameters(found)
+        by_partial = [(p, atom) for p, atom in active if p in found.rule.bodies]
+        yield from self.elementwise(found, y, g, by_partial, origin)
+        for parameter, atom in active:
+            if parameter not in found.rule.bodies:
+                yield self.through_vjp(found, parameter, atom, y, g, origin)
+
+    def active_parameters(self, found: Operation) -> list[tuple[str, Any]]:
+        return [
+            (p, v)
+            for p, v in found.nodes().items()
+            if isinstance(v, gast.Name) and v.id in self.fn.facts.active and p in found.rule.differentiable
+        ]
+
+    def through_vjp(self, found: Operation, parameter: str, atom: Any, y: str, g: Any, origin: Any) -> Contribution:
+        """The rule's vjp, inlined or called."""
+        stmts: list[Any] = []
+        function = found.rule.vjps[parameter]
+        params = dict(found.bound)
+        names = _leading(function, 2)
+        args = {names[0]: g, names[1]: core.name(y), **params}
+        kinds = {names[0]: self.kind(core.name(y)), names[1]: self.kind(core.name(y))}
+        made = self.bodies.instance(function, args, None, origin, kinds)
+        if made is None:
+            positional, keywords = found.rule.spread({p: self.operand(v, stmts, origin) for p, v in params.items()})
+            called = self.namer.bind(function.__name__, function)
+            value = core.call(called, g, core.name(y), *positional, **keywords)
+        else:
+            body, value = made
+            stmts.extend(as_reverse(s) for s in body)
+        fresh = not core.is_atom(value) and not found.rule.view and _computes(value)
+        value = self.cast(value, y, atom, stmts, origin)
+        return Contribution(atom.id, value, stmts, fresh=fresh)
+
+    def operand(self, value: Any, stmts: list[Any], origin: Any) -> Any:
+        """An operand of an emitted call: a node, or the atom for a default."""
+        if isinstance(value, tuple):
+            return tuple(self.operand(v, stmts, origin) for v in value)
+        if isinstance(value, gast.AST):
+            return value
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return core.constant(value)
+        return core.name(self.namer.bind("default", value))
+
+    def elementwise(
+        self, found: Operation, y: str, g: Any, active: list[tuple[str, Any]], origin: Any
+    ) -> Iterator[Contribution]:
+        """Products of the adjoint with partial derivatives. Operands that are one name share one contribution."""
+        partials: dict[str, list[tuple[list[Any], Any]]] = {}
+        for parameter, atom in active:
+            partials.setdefault(atom.id, []).append(self.partial(found, parameter, y, origin))
+        for target, parts in partials.items():
+            if len(parts) == 2 and _equal(parts[0][1], parts[1][1]) and core.is_atom(parts[0][1]):
+                stmts, value = parts[0]
+                parts = [(stmts, core.binary(2, gast.Mult, value))]
+            for stmts, partial in parts:
+                yield self.product(found, target, list(stmts), partial, y, g, origin)
+
+    def partial(self, found: Operation, parameter: str, y: str, origin: Any) -> tuple[list[Any], Any]:
+        """The partial derivative by a parameter: statements and an expression."""
+        rule = found.rule
+        body, item = rule.bodies[parameter], rule.partial_index[parameter]
+        (ans,) = _leading(body, 1)
+        args = {ans: core.name(y), **found.bound}
+        made = self.bodies.instance(body, args, item, origin, {ans: self.kind(core.name(y))})
+        if made is not None:
+            return [as_reverse(s) for s in made[0]], made[1]
+        function, stmts = rule.partials[parameter], []  # type: ignore[var-annotated]
+        positional, keywords = rule.spread({p: self.operand(v, stmts, origin) for p, v in found.bound.items()})
+        called = self.namer.bind(f"{rule.name}_partial_{parameter}", function)
+        return stmts, core.call(called, core.name(y), *positional, **keywords)
+
+    def product(
+        self, found: Operation, target: str, stmts: list[Any], partial: Any, y: str, g: Any, origin: Any
+    ) -> Contribution:
+        """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
+        guarded = found.rule.guarded or (found.rule.singular and self.singular_and_dropped(y))
+        value, negative = self.multiplied(g, partial, guarded, stmts, origin)
+        fresh = not core.is_atom(value)
+        value = self.unbroadcast(value, y, target, stmts, origin)
+        value = self.cast(value, y, core.name(target), stmts, origin)
+        return Contribution(target, value, stmts, negative, fresh)
+
+    def singular_and_dropped(self, y: str) -> bool:
+        """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""
+        return y in self.droppable and not _python(self.kind(core.name(y)))
+
+    def multiplied(self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any) -> tuple[Any, bool]:
+        if isinstance(partial, gast.UnaryOp) and isinstance(partial.op, gast.USub):
+            value, negative = self.multiplied(g, partial.operand, guarded, stmts, origin)
+            return value, not negative
+        if isinstance(partial, gast.Constant):
+            if partial.value in (1, -1):
+                return g, partial.value == -1
+            return core.binary(g, gast.Mult, partial), False
+        if isinstance(partial, gast.BinOp) and isinstance(partial.op, gast.Div):
+            return self.quotient(g, partial, guarded, stmts, origin)
+        if guarded:
+            slope = self.emit(stmts, "slope", partial, origin)
+            return core.call(self.namer.bind("guarded_multiply", numeric.guarded_multiply), g, slope), False
+        if isinstance(partial, gast.BinOp) and isinstance(partial.op, gast.Mult):
+            inner, negative = self.multiplied(g, partial.left, False, stmts, origin)
+            return core.binary(self.emit(stmts, "t", inner, origin), gast.Mult, partial.right), negative
+        return core.binary(g, gast.Mult, self.emit(stmts, "slope", partial, origin)), False
+
+    def quotient(self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any) -> tuple[Any, bool]:
+        """`g * (a / b)` as `g * a / b`."""
+        top, sign = g, False
+        left = self.definition(partial.left, stmts)
+        if not (isinstance(left, gast.Constant) and left.value == 1):
+            top, sign = self.multiplied(g, left, False, stmts, origin)
+            top = self.emit(stmts, "t", top, origin)
+        if guarded:
+            name = self.namer.bind("guarded_divide", numeric.guarded_divide)
+            return core.call(name, top, partial.right), sign
+        return core.binary(top, gast.Div, partial.right), sign
+
+    def definition(self, atom: Any, stmts: list[Any]) -> Any:
+        """What a temporary of this fragment holds, if it is a negation, so that the sign can move out; else the atom."""
+        if isinstance(atom, gast.Name):
+            for stmt in stmts:
+                value = stmt.value
+                if core.writes(stmt) == [atom.id] and isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+                    return value
+        return atom
+
+    # --- shape and dtype ---
+
+    def unbroadcast(self, value: Any, y: str, target: str, stmts: list[Any], origin: Any) -> Any:
+        """Sum over the axes along which the operand was broadcast, where it may have been."""
+        result, operand = self.kind(core.name(y)), self.kind(core.name(target))
+        if K.ndim_of(result) == 0:
+            return value
+        shapes = self.fn.facts.shapes
+        if isinstance(operand, K.Array) and shapes.get(y) is not None and shapes.get(y) == shapes.get(target):
+            return value
+        held = self.emit(stmts, "t", value, origin)
+        if K.ndim_of(operand) == 0 and isinstance(result, K.Array):
+            return core.call(self.namer.bind("np", numeric.np) + ".sum", held)
+        if isinstance(operand, K.Array):
+            shape = self.emit(stmts, "shape", core.attribute(target, "shape"), origin)
+        else:
+            shape_of = self.namer.bind("shape_of", numeric.shape_of)
+            shape = self.emit(stmts, "shape", core.call(shape_of, target), origin)
+        return core.call(self.namer.bind("unbroadcast", numeric.unbroadcast), held, shape)
+
+    def cast(self, value: Any, y: str, operand: Any, stmts: list[Any], origin: Any) -> Any:
+        """To the operand's dtype, where the result's is another: real parts, and float32 of float64."""
+        have, want = K.dtype_of(self.kind(core.name(y))), K.dtype_of(self.kind(operand))
+        if have is None or want is None or have == want:
+            return value
+        held = self.emit(stmts, "t", value, origin)
+        if have.kind == "c" and want.kind == "f":
+            held = self.emit(stmts, "t", core.call(self.namer.bind("np", numeric.np) + ".real", held), origin)
+        if have.itemsize // (2 if have.kind == "c" else 1) == want.itemsize // (2 if want.kind == "c" else 1):
+            return held
+        dtype = core.attribute(operand, "dtype") if not _python(self.kind(operand)) else None
+        if dtype is None or isinstance(self.kind(operand), K.Scalar):
+            return held
+        return core.call(core.attribute(held, "astype"), self.emit(stmts, "dtype", dtype, origin))
+
+
+def reverse_assign(target: Any, value: Any, origin: Any) -> Any:
+    """An assignment of the reverse sweep."""
+    return as_reverse(core.assign(target, value, origin))
+
+
+def as_reverse(stmt: Any) -> Any:
+    """Mark a new statement as one of the reverse sweep."""
+    stmt.sweep = "reverse"
+    return stmt
+
+
+def _python(kind: K.Kind) -> bool:
+    return isinstance(kind, K.Scalar) and kind.python
+
+
+def _leading(function: Any, count: int) -> tuple[str, ...]:
+    return function.__code__.co_varnames[:count]  # type: ignore[no-any-return]
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return gast.dump(a) == gast.dump(b)
+
+
+def _computes(value: Any) -> bool:
+    """Whether an expression surely makes a new array (arithmetic does; a call may give a view)."""
+    return isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare))

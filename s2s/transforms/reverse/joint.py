@@ -1,0 +1,175 @@
+"""The gradient function: parameters and seed, forward sweep, reverse sweep, and the gradients returned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.errors import ArgumentError, NotCompiled
+from s2s.runtime import numeric, pytree
+from s2s.transforms.infer import infer
+from s2s.transforms.reverse.fragments import Fragments, as_reverse, reverse_assign
+from s2s.transforms.reverse.restore import Emitted, Restorer
+from s2s.transforms.reverse.sweep import BORROWED, OWNED, Bars, Sweep
+from s2s.transforms.rulebody import Namer
+from s2s.transforms.task import Task
+
+
+def reverse(fn: Function, task: Task) -> Function:
+    """The function that computes the gradient (mode `grad`) or value and gradient of `fn`."""
+    return _Joint(fn, task).build()
+
+
+class _Joint:
+    def __init__(self, fn: Function, task: Task) -> None:
+        self.fn = fn
+        self.task = task
+        self.namer = Namer(fn)
+        self.fragments = Fragments(fn, self.namer)
+        self.restorer = Restorer(fn, self.namer)
+        self.sweep = Sweep(fn, self.namer, self.fragments, self.restorer)
+        self.kind = self.fragments.kind
+        self.checks: list[Any] = []
+
+    def build(self) -> Function:
+        *body, last = self.fn.body
+        origin = core.origin_of(last)
+        result, aux = self.results(last)
+        seed = core.unique("out_bar", lambda n: n in self.fn.param_names)
+        bars, out = self.seeded(result, seed, origin)
+        for name in self.task.wrt:
+            if K.children(self.task.kinds[name]) is not None:
+                self.sweep.start_zero(name, bars, out, origin)
+        reversed_body = self.sweep.block(body, bars)
+        out.entries.extend(reversed_body.entries)
+        gradients = self.gradients(bars, out, origin)
+        forward = self.restorer.tapes + self.restorer.forward(body) + self.checks
+        returned = self.returned(result, aux, gradients)
+        new = replace(
+            self.fn,
+            name=f"{self.fn.name}_grad",
+            params=_with_keyword(self.fn.params, seed, core.constant(1.0)),
+            body=(*forward, *out.stmts, *self.packed(returned, origin)),
+            scope=self.namer.scope,
+        )
+        return self.with_kinds(new, seed)
+
+    # --- the result and its seed ---
+
+    def results(self, last: Any) -> tuple[Any, Any]:
+        """The atom to be differentiated, and the auxiliary one."""
+        value = last.value
+        if not self.task.has_aux:
+            return value, None
+        if isinstance(value, gast.Name):
+            for stmt in self.fn.body:
+                if core.writes(stmt) == [value.id] and isinstance(stmt.value, gast.Tuple) and len(stmt.value.elts) == 2:
+                    return stmt.value.elts[0], stmt.value.elts[1]
+        raise NotCompiled("with has_aux, the function returns a pair that is not written as one", origin=core.origin_of(last))
+
+    def seeded(self, result: Any, seed: str, origin: Any) -> tuple[Bars, Emitted]:
+        """The adjoint of the result: the seed, of the result's shape."""
+        out, bars = Emitted(), {}
+        kind = self.kind(result)
+        check_result(self.fn.name, kind, origin)
+        if isinstance(result, gast.Name) and result.id in self.fn.facts.active:
+            if K.ndim_of(kind) == 0 and not isinstance(kind, K.Array):
+                self.sweep.names[result.id] = seed
+            else:
+                checked = core.call(self.namer.bind("require_scalar", numeric.require_scalar), result)
+                self.checks.append(core.place(gast.Expr(checked), origin))
+                full = core.call(self.namer.bind("np", numeric.np) + ".full_like", result, core.name(seed))
+                out.add(reverse_assign(self.sweep.bar(result.id), full, origin))
+            bars[result.id] = BORROWED
+        return bars, out
+
+    # --- what is returned ---
+
+    def gradients(self, bars: Bars, out: Emitted, origin: Any) -> list[Any]:
+        """The gradients in the order asked for, each nobody else's memory."""
+        return [self.gradient(name, bars, out, origin) for name in self.task.wrt]
+
+    def gradient(self, name: str, bars: Bars, out: Emitted, origin: Any) -> Any:
+        kind = self.task.kinds[name]
+        if name not in bars:
+            self.sweep.start_zero(name, bars, out, None)
+        bar = core.name(self.sweep.bar(name))
+        if K.children(kind) is not None:
+            value = core.call(self.namer.bind("unshadow", pytree.unshadow), name, bar)
+        elif isinstance(kind, K.Array) and bars[name] is not OWNED:
+            value = core.call(self.namer.bind("np", numeric.np) + ".array", bar)
+        elif isinstance(kind, K.Array) and kind.ndim == 0:
+            value = core.call(self.namer.bind("np", numeric.np) + ".asarray", bar)
+        else:
+            return bar
+        held = self.namer.temporary(core.stem(bar.id))
+        out.add(reverse_assign(held, value, None))
+        return core.name(held)
+
+    def returned(self, result: Any, aux: Any, gradients: list[Any]) -> Any:
+        gradient: Any = gradients[0] if self.task.single else gast.Tuple(gradients, gast.Load())
+        if self.task.mode == "value_and_grad":
+            value = result if aux is None else gast.Tuple([result, aux], gast.Load())
+            return gast.Tuple([value, gradient], gast.Load())
+        return gradient if aux is None else gast.Tuple([gradient, aux], gast.Load())
+
+    def packed(self, value: Any, origin: Any) -> list[Any]:
+        """The final statements: displays of atoms, then the return of an atom."""
+        stmts: list[Any] = []
+
+        def hold(node: Any) -> Any:
+            if not isinstance(node, gast.Tuple):
+                return node
+            name = self.namer.temporary("result")
+            stmts.append(as_reverse(core.assign(name, gast.Tuple([hold(e) for e in node.elts], gast.Load()), None)))
+            return core.name(name)
+
+        atom = hold(value)
+        return [*stmts, core.place(gast.Return(atom), None)]
+
+    def with_kinds(self, new: Function, seed: str) -> Function:
+        """Facts of the whole function: the primal's, the adjoints' (of like kind), and the temporaries'."""
+        facts = self.fn.facts
+        known = {**facts.kinds, seed: K.FLOAT}
+        shapes = dict(facts.shapes)
+        for name, bar in self.sweep.names.items():
+            if bar != seed:
+                known[bar] = facts.kinds.get(name, K.UNKNOWN)
+        return infer(new.with_facts(kinds=known, shapes=shapes), replace(self.task, kinds=known))
+
+
+def check_result(name: str, kind: K.Kind, origin: Any) -> None:
+    """Refuse results that are no real scalar, as far as kinds tell."""
+    if isinstance(kind, K.NoneKind):
+        raise ArgumentError(
+            f"`{name}` returns None", origin=origin, hint="a return statement is missing on some path"
+        )  # fmt: skip
+    dtype = K.dtype_of(kind)
+    if dtype is None and not isinstance(kind, K.Unknown):
+        raise ArgumentError(
+            f"`{name}` returns a {type(kind).__name__.lower()}, and grad needs a scalar", origin=origin,
+            hint="return one number; with has_aux=True, a pair of a number and anything; vjp takes any result",
+        )  # fmt: skip
+    if dtype is None:
+        raise NotCompiled("what kind of value is returned is not known when compiling", origin=origin)
+    if dtype.kind == "c":
+        raise ArgumentError(
+            f"`{name}` returns a complex number, and grad needs a real scalar", origin=origin,
+            hint="return its real part or its absolute value",
+        )  # fmt: skip
+
+
+def _with_keyword(params: gast.arguments, name: str, default: Any) -> gast.arguments:
+    keyword = gast.Name(name, gast.Param(), None, None)
+    return gast.arguments(
+        params.args, params.posonlyargs, params.vararg, [*params.kwonlyargs, keyword], [*params.kw_defaults, default],
+        params.kwarg, params.defaults,
+    )  # fmt: skip
+
+

@@ -1,0 +1,262 @@
+"""What the reverse sweep reads of the forward sweep, and how it finds it again.
+
+A name that is defined outside all loops still holds its value. A name of a loop's body changes with every round: in the
+reversed body it is restored just before its first use there, in one of three ways.
+
+- *Computed again*, where the operation is exactly repeatable and cheap, and its operands are at hand: arithmetic on
+  integers, comparisons of scalars, reads of items and shapes.
+- *Handed over*: where the body ends with `h = x` (the loop carries x as h), and h is restored anyway, h still holds x.
+- *Popped from its tape*, onto which the forward sweep pushed it right after its definition.
+
+Since every name has one definition, one push matches one pop, and blocks are reversed as they ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.transforms.operations import Operations
+from s2s.transforms.reverse.fragments import as_reverse, reverse_assign
+from s2s.transforms.rulebody import Namer
+
+
+@dataclass
+class Entry:
+    """A statement of the reverse sweep and the names that it needs from outside itself."""
+
+    stmt: Any
+    exposed: set[str]
+
+
+@dataclass
+class Emitted:
+    """A block of the reverse sweep while it grows."""
+
+    entries: list[Entry] = field(default_factory=list)
+    handed: set[str] = field(default_factory=set)
+
+    def add(self, stmt: Any, exposed: set[str] | None = None) -> None:
+        self.entries.append(Entry(stmt, core.reads(stmt) if exposed is None else set(exposed)))
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+    @property
+    def stmts(self) -> list[Any]:
+        return [e.stmt for e in self.entries]
+
+    @property
+    def needed(self) -> set[str]:
+        """The names that the statements need and that are not restored yet."""
+        return set().union(*(e.exposed for e in self.entries))
+
+    @property
+    def exposed(self) -> set[str]:
+        """The names that the block needs from outside: also those that it needs with their value after the loop."""
+        return self.needed | self.handed
+
+    def restore(self, name: str, stmt: Any, at: int | None = None) -> None:
+        """Insert the statement that restores a name before its first use, or at a place."""
+        place = next(i for i, e in enumerate(self.entries) if name in e.exposed) if at is None else at
+        for entry in self.entries:
+            entry.exposed.discard(name)
+        self.entries.insert(place, Entry(stmt, core.reads(stmt)))
+
+
+class Restorer:
+    """Plans saves and restorations; holds the edits of the forward sweep that they need."""
+
+    def __init__(self, fn: Function, namer: Namer) -> None:
+        self.fn = fn
+        self.namer = namer
+        self.operations = Operations(fn)
+        self.pushes: dict[int, list[Any]] = {}  # after a statement
+        self.starts: dict[int, list[Any]] = {}  # at the start of a loop's body
+        self.counts: dict[int, str] = {}  # the names that count the rounds of a loop
+        self.tapes: list[Any] = []
+        self.definitions: dict[str, Any] = {}
+        self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
+        self.range_targets: set[str] = set()
+        self._survey(fn.body, None)
+
+    def _survey(self, stmts: Sequence[Any], loop: Any) -> None:
+        for stmt in stmts:
+            inner = stmt if isinstance(stmt, (gast.For, gast.While)) else loop
+            for name in core.writes(stmt):
+                if isinstance(stmt, gast.Assign):
+                    self.definitions[name] = stmt
+                if inner is not None:
+                    self.home[name] = id(inner)
+            if isinstance(stmt, gast.For) and self._over_range(stmt):
+                self.range_targets.add(stmt.target.id)
+            for _, block in core.blocks(stmt):
+                self._survey(block, inner)
+
+    # --- the restorations of one reversed block ---
+
+    def restore(self, stmts: Sequence[Any], loop: Any, out: Emitted) -> None:
+        """Restore the names that are defined in a block of a loop's body, as far as the reversed block needs them.
+
+        loop: the loop whose body the block is; None for a branch in a body.
+        """
+        headers = _headers(stmts) if loop is not None else {}
+        for stmt in reversed(stmts):
+            for name in reversed(self._defined_by(stmt)):
+                if name in out.exposed and name not in headers:
+                    self._restore_name(name, stmt, headers, loop, out)
+        targets = [loop.target.id] if isinstance(loop, gast.For) and not self._over_range(loop) else []
+        for name in [*reversed(headers), *targets]:
+            if name in out.needed:
+                tape = self.tape(name)
+                self.starts.setdefault(id(loop), []).append(_push(tape, name, core.origin_of(loop)))
+                out.restore(name, _pop(tape, name, core.origin_of(loop)))
+
+    def _defined_by(self, stmt: Any) -> list[str]:
+        names = list(dict.fromkeys(core.all_writes(stmt)))
+        return [*names, self.counts[id(stmt)]] if id(stmt) in self.counts else names
+
+    def _restore_name(self, name: str, stmt: Any, headers: dict[str, str], loop: Any, out: Emitted) -> None:
+        origin = core.origin_of(stmt)
+        if self._repeatable(name, stmt, out):
+            out.restore(name, as_reverse(core.rebuilt(stmt)))
+            return
+        carrier = next((h for h, source in headers.items() if source == name and h in out.needed), None)
+        if carrier is not None:
+            out.restore(name, reverse_assign(name, core.name(carrier), origin), at=0)
+            out.entries[0].exposed.clear()
+            out.handed.add(carrier)
+            return
+        tape = self.tape(name)
+        self.pushes.setdefault(id(stmt), []).append(_push(tape, name, origin))
+        out.restore(name, _pop(tape, name, origin))
+
+    def tape(self, name: str) -> str:
+        """A new tape: an empty list at the start of the forward sweep."""
+        tape = core.derived(name, "_tape")
+        if tape in self.namer.taken:
+            tape = self.namer.temporary(core.stem(tape))
+        self.namer.taken.add(tape)
+        self.tapes.append(core.assign(tape, gast.List([], gast.Load()), None))
+        return tape
+
+    # --- what may be computed again ---
+
+    def _repeatable(self, name: str, stmt: Any, out: Emitted, depth: int = 3) -> bool:
+        """Whether computing a name again is exact, cheap and needs nothing that is not at hand."""
+        if not isinstance(stmt, gast.Assign) or core.writes(stmt) != [name]:
+            return False
+        if not self._exact(name, stmt.value):
+            return False
+        return all(self._at_hand(operand, self.home.get(name), out, depth) for operand in core.reads(stmt.value))
+
+    def _at_hand(self, operand: str, home: int | None, out: Emitted, depth: int) -> bool:
+        """Whether an operand is there without a tape of its own: another loop's, restored anyway, or computed again."""
+        if self.home.get(operand) is None or self.home.get(operand) != home:
+            return True
+        if operand in out.needed or operand in self.range_targets:
+            return True
+        return depth > 0 and self._repeatable(operand, self.definitions.get(operand), out, depth - 1)
+
+    def _exact(self, name: str, value: Any) -> bool:
+        """Whether an operation gives the same bits again, at the cost of a push or less."""
+        kind = self.operations.kind
+        result = kind(core.name(name))
+        if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
+            return isinstance(result, (K.Int, K.Bool, K.Scalar)) and all(
+                isinstance(kind(o), (K.Int, K.Bool, K.Scalar, K.NoneKind)) for o in _operands(value)
+            )
+        if isinstance(value, gast.Subscript):
+            owner = kind(value.value)
+            return isinstance(owner, (K.Array, K.Tuple, K.List, K.Sequence)) and isinstance(value.value, gast.Name)
+        if isinstance(value, gast.Attribute):
+            return isinstance(kind(value.value), K.Array) and value.attr in ("shape", "ndim", "size", "T", "dtype")
+        if isinstance(value, gast.Call):
+            return self.operations.function(value) in (len, range)
+        return False
+
+    # --- loops ---
+
+    def reversed_loop(self, loop: Any, inner: Emitted, out: Emitted) -> None:
+        """The reversed loop around its reversed body."""
+        if not inner:
+            return
+        origin, exposed = core.origin_of(loop), inner.exposed
+        leaves_early = core.is_exit(loop.body[-1])
+        if isinstance(loop, gast.For) and self._over_range(loop) and not leaves_early:
+            target, rounds = loop.target.id, self._backwards(loop.iter, origin, out)
+        elif isinstance(loop, gast.For) and self._over_range(loop) and loop.target.id in exposed:
+            taken = core.subscript(loop.iter, gast.Slice(None, core.name(self.count_trips(loop)), None))
+            run = self.namer.temporary("run")
+            out.add(reverse_assign(run, taken, origin))
+            target, rounds = loop.target.id, self._backwards(core.name(run), origin, out)
+        else:
+            target, rounds = self.namer.temporary("_"), self.namer.temporary("rounds")
+            counted = core.call(self.namer.bind("range", range), self.count_trips(loop))
+            out.add(reverse_assign(rounds, counted, origin))
+        new = gast.For(core.name(target, gast.Store), core.name(rounds), inner.stmts, [], None)
+        out.add(as_reverse(core.place(new, origin)), exposed - {target} | {rounds})
+
+    def _backwards(self, atom: Any, origin: Any, out: Emitted) -> str:
+        name = self.namer.temporary("backwards")
+        out.add(reverse_assign(name, core.call(self.namer.bind("reversed", reversed), atom), origin))
+        return name
+
+    def count_trips(self, loop: Any) -> str:
+        """Count the rounds of a loop in the forward sweep; the name of the count."""
+        trips = self.counts[id(loop)] = self.namer.temporary("trips")
+        step = core.assign(trips, core.binary(trips, gast.Add, 1), core.origin_of(loop))
+        self.starts.setdefault(id(loop), []).insert(0, step)
+        return trips
+
+    def _over_range(self, loop: Any) -> bool:
+        return isinstance(self.operations.kind(loop.iter), K.Range)
+
+    # --- the forward sweep ---
+
+    def forward(self, stmts: Sequence[Any]) -> list[Any]:
+        """The forward sweep's statements with pushes and counts."""
+        new: list[Any] = []
+        for stmt in stmts:
+            changes = {name: self.forward(block) for name, block in core.blocks(stmt) if "." not in name}
+            if isinstance(stmt, (gast.For, gast.While)) and id(stmt) in self.starts:
+                changes["body"] = self.starts[id(stmt)] + changes["body"]
+            if id(stmt) in self.counts:
+                new.append(core.assign(self.counts[id(stmt)], core.constant(0), core.origin_of(stmt)))
+            new.append(core.rebuilt(stmt, **changes) if changes else stmt)
+            new.extend(self.pushes.get(id(stmt), []))
+        return new
+
+
+def _headers(stmts: Sequence[Any]) -> dict[str, str]:
+    """The meeting names of a loop: the copies that end its body, by name; what they copy."""
+    rest = [s for s in stmts if not core.is_exit(s)]
+    found: dict[str, str] = {}
+    for stmt in reversed(rest):
+        copy = isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and isinstance(stmt.value, gast.Name)
+        if not copy:
+            break
+        found[stmt.targets[0].id] = stmt.value.id
+    for source in list(found.values()):
+        found.pop(source, None)
+    return found
+
+
+def _operands(value: Any) -> list[Any]:
+    if isinstance(value, gast.BinOp):
+        return [value.left, value.right]
+    return [value.operand] if isinstance(value, gast.UnaryOp) else [value.left, *value.comparators]
+
+
+def _push(tape: str, name: str, origin: Any) -> Any:
+    return core.place(gast.Expr(core.call(core.attribute(tape, "append"), name)), origin)
+
+
+def _pop(tape: str, name: str, origin: Any) -> Any:
+    return reverse_assign(name, core.call(core.attribute(tape, "pop")), origin)

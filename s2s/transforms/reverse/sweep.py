@@ -1,0 +1,401 @@
+"""The reverse sweep: the program's blocks backwards, with the state of every adjoint.
+
+An adjoint is *absent* (zero, and no name holds it), or it is held by its name. The first contribution assigns, later ones
+are added: in place where the adjoint owns its buffer, out of place where the buffer may be somebody else's. At the head of a
+reversed loop the adjoints that the loop carries are made present, so that each round starts in the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.errors import NotCompiled
+from s2s.runtime import pytree
+from s2s.transforms.operations import basic_index, boolean_index
+from s2s.transforms.reverse.fragments import Contribution, Fragments, as_reverse, reverse_assign
+from s2s.transforms.reverse.restore import Emitted, Restorer
+from s2s.transforms.rulebody import Namer
+
+OWNED, BORROWED = "owned", "borrowed"
+Bars = dict[str, str]  # the adjoints that are present, by primal name: owned or borrowed
+
+
+class Sweep:
+    """Builds the reverse sweep of one function."""
+
+    def __init__(self, fn: Function, namer: Namer, fragments: Fragments, restorer: Restorer) -> None:
+        self.fn = fn
+        self.namer = namer
+        self.fragments = fragments
+        self.restorer = restorer
+        self.kind = fragments.kind
+        self.active = fn.facts.active
+        self.names: dict[str, str] = {}
+        self.stems = {core.stem(n) for n in fn.local_names()}
+        self.parts = dict(self.find_parts(fn.body))
+        self.heads: dict[int, set[str]] = {}
+
+    def bar(self, name: str) -> str:
+        """The name of an adjoint: `x_bar`, or `x_bar_` where the user has an `x_bar`."""
+        if name not in self.names:
+            suffix = "_bar"
+            while core.stem(name) + suffix in self.stems or core.derived(name, suffix) in self.names.values():
+                suffix += "_"
+            self.names[name] = core.derived(name, suffix)
+        return self.names[name]
+
+    def find_parts(self, stmts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+        """The containers that are read as parts of active containers: their shadows are parts of the others' shadows."""
+        for stmt in stmts:
+            value = getattr(stmt, "value", None)
+            if isinstance(stmt, gast.Assign) and isinstance(value, (gast.Subscript, gast.Attribute)):
+                inside = K.children(self.kind(value.value)) is not None and core.reads(value.value) & self.active
+                for name in core.writes(stmt) if inside else []:
+                    if K.children(self.kind(core.name(name))) is not None:
+                        yield name, value
+            for _, block in core.blocks(stmt):
+                yield from self.find_parts(block)
+
+    # --- blocks ---
+
+    def block(self, stmts: Sequence[Any], bars: Bars, loop: Any = None, in_loop: bool = False) -> Emitted:
+        """The reversed block; `bars` ends as the state at the block's start."""
+        out = Emitted()
+        for stmt in reversed(stmts):
+            visit = getattr(self, f"visit_{type(stmt).__name__}", None)
+            if visit is not None:
+                visit(stmt, bars, out, in_loop)
+        if loop is not None:
+            self.close_round(loop, bars, out)
+        if in_loop:
+            self.restorer.restore(stmts, loop, out)
+        return out
+
+    def visit_If(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
+        if core.is_exit(stmt):
+            return
+        entry = set(bars)
+        then_bars, else_bars = dict(bars), dict(bars)
+        then = self.block(stmt.body, then_bars, in_loop=in_loop)
+        other = self.block(stmt.orelse, else_bars, in_loop=in_loop)
+        self.meet(entry, then_bars, then, else_bars, other, core.origin_of(stmt))
+        bars.clear()
+        bars.update({n: _both(then_bars[n], else_bars[n]) for n in then_bars if n in else_bars})
+        if not then and not other:
+            return
+        test, exposed = stmt.test, then.exposed | other.exposed
+        if not then:
+            test = core.name(self.namer.temporary("cond"))
+            negation = reverse_assign(test.id, gast.UnaryOp(gast.Not(), stmt.test), core.origin_of(stmt))
+            new = gast.If(test, other.stmts, [])
+            out.add(negation, core.reads(stmt.test))
+        else:
+            new = gast.If(test, then.stmts, other.stmts)
+            exposed = exposed | core.reads(stmt.test)
+        out.add(as_reverse(core.place(new, core.origin_of(stmt))), exposed)
+
+    def meet(self, entry: set[str], a_bars: Bars, a: Emitted, b_bars: Bars, b: Emitted, origin: Any) -> None:
+        """Bring both branches to one state: an adjoint that only one of them has started is zero in the other."""
+        for mine, theirs, emitted in ((a_bars, b_bars, a), (b_bars, a_bars, b)):
+            for name in [n for n in theirs if n not in mine]:
+                if name in entry or self.is_part(name):
+                    theirs.pop(name)  # consumed in one branch, or bound anew when needed
+                else:
+                    self.start_zero(name, mine, emitted, origin)
+
+    def visit_For(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
+        self.loop(stmt, bars, out, in_loop)
+
+    visit_While = visit_For
+
+    def visit_With(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
+        """The context managers that are compiled (`np.errstate`) do not change values: the body is reversed bare."""
+        inner = self.block(stmt.body, bars, in_loop=in_loop)
+        out.entries.extend(inner.entries)
+
+    # --- loops ---
+
+    def loop(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
+        origin, consumed = core.origin_of(stmt), set(core.all_writes(stmt))
+        if not consumed & set(bars):
+            return
+        carried = self.heads[id(stmt)] = self.carried(stmt, set(bars))
+        for name in sorted(carried - set(bars)):
+            if self.is_part(name):
+                self.own(name, bars, out, origin)
+            else:
+                self.start_zero(name, bars, out, origin)
+        for name in sorted(self.contributed(stmt.body, carried) - consumed):
+            if name in bars and not isinstance(self.kind(core.name(name)), K.Scalar):
+                self.own(name, bars, out, origin)
+        for name in consumed & set(bars):
+            bars[name] = BORROWED
+        inner = self.block(stmt.body, dict(bars), stmt, True)
+        self.restorer.reversed_loop(stmt, inner, out)
+
+    def carried(self, stmt: Any, present: set[str]) -> set[str]:
+        """The adjoints that are present at the head of the reversed loop: a fixed point over rounds."""
+        while True:
+            after = set(present)
+            self._reach(stmt.body, after, set())
+            if after <= present:
+                return present
+            present = present | after
+
+    def contributed(self, stmts: Sequence[Any], present: set[str]) -> set[str]:
+        """The names to whose adjoints a block contributes."""
+        found: set[str] = set()
+        self._reach(stmts, set(present), found)
+        return found
+
+    def _reach(self, stmts: Sequence[Any], present: set[str], contributed: set[str]) -> None:
+        for stmt in reversed(stmts):
+            if isinstance(stmt, gast.Assign):
+                targets = set(core.writes(stmt)) & present
+                if targets & self.active:
+                    present -= targets
+                    value = self.fn.facts.twins.get(next(iter(targets)))
+                    names = {value} if value else core.reads(stmt.value) & self.active
+                    contributed |= names
+                    present |= names
+            elif isinstance(stmt, gast.If):
+                a, b = set(present), set(present)
+                self._reach(stmt.body, a, contributed)
+                self._reach(stmt.orelse, b, contributed)
+                gone = (present - a) | (present - b)
+                present |= a | b
+                present -= gone
+            elif isinstance(stmt, (gast.For, gast.While)):
+                for name in self.carried(stmt, set(present)) - present:
+                    contributed.add(name)
+                    present.add(name)
+                self._reach(stmt.body, set(present), contributed)
+            elif isinstance(stmt, gast.With):
+                self._reach(stmt.body, present, contributed)
+
+    def close_round(self, loop: Any, bars: Bars, out: Emitted) -> None:
+        """At the start of the loop's body every carried adjoint is present: a zero where it was consumed and not fed."""
+        for name in sorted(self.heads[id(loop)] - set(bars)):
+            self.start_zero(name, bars, out, core.origin_of(loop))
+
+    # --- statements ---
+
+    def visit_Assign(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
+        (target,) = stmt.targets
+        origin = core.origin_of(stmt)
+        if isinstance(target, gast.Tuple):
+            self.unpacking(stmt, bars, out)
+            return
+        if not isinstance(target, gast.Name) or target.id not in bars:
+            return
+        y, value = target.id, stmt.value
+        state = bars.pop(y)
+        g = core.name(self.bar(y))
+        twin = self.fn.facts.twins.get(y)
+        if twin is not None:
+            self.pass_on(core.name(twin), g, state, bars, out, origin)
+        elif isinstance(value, gast.Name):
+            self.pass_on(value, g, state, bars, out, origin)
+        elif isinstance(value, (gast.Tuple, gast.List, gast.Dict)):
+            self.display(value, g, bars, out, origin)
+        elif isinstance(value, (gast.Subscript, gast.Attribute)) and isinstance(value.value, gast.Name):
+            self.part(y, value, g, bars, out, origin)
+        else:
+            self.operation(value, y, g, state, bars, out, origin)
+
+    def pass_on(self, atom: Any, g: Any, state: str, bars: Bars, out: Emitted, origin: Any) -> None:
+        """A copy hands its adjoint on, and with it the ownership."""
+        if atom.id in self.active:
+            self.add(Contribution(atom.id, g, fresh=state is OWNED), bars, out, origin)
+
+    def operation(self, value: Any, y: str, g: Any, state: str, bars: Bars, out: Emitted, origin: Any) -> None:
+        found = self.fragments.operations.find(value)
+        if found is None:
+            return  # an inactive operation: `activity` has seen to it
+        made = list(self.fragments.of(found, y, g, origin))
+        bare = [c for c in made if core.is_atom(c.value) and getattr(c.value, "id", None) == g.id]
+        for contribution in made:
+            if contribution in bare:
+                contribution = Contribution(
+                    contribution.target, contribution.value, contribution.stmts, contribution.negative,
+                    fresh=state is OWNED and len(bare) == 1 and contribution is made[-1],
+                )  # fmt: skip
+            self.add(contribution, bars, out, origin)
+
+    def display(self, node: Any, g: Any, bars: Bars, out: Emitted, origin: Any) -> None:
+        """`t = (a, b)`: each item gets its part of the shadow."""
+        elements = list(enumerate(node.elts)) if not isinstance(node, gast.Dict) else list(zip(node.keys, node.values))
+        for key, element in elements:
+            if isinstance(element, gast.Starred):
+                raise NotCompiled("a starred item in a display of active values", origin=origin)
+            if isinstance(element, gast.Name) and element.id in self.active:
+                self.add(Contribution(element.id, core.subscript(g, core.atom(key)), fresh=False), bars, out, origin)
+
+    def part(self, y: str, value: Any, g: Any, bars: Bars, out: Emitted, origin: Any) -> None:
+        """A read of an item: its adjoint is added into the adjoint of the whole, in place."""
+        owner = value.value.id
+        if owner not in self.active:
+            return
+        if self.is_part(y):
+            return  # the shadow of a part is the part of the shadow: everything has arrived there already
+        if isinstance(value, gast.Attribute):
+            if K.children(self.kind(value.value)) is None:
+                self.operation(value, y, g, BORROWED, bars, out, origin)
+                return
+            index: Any = self.field_index(value)
+        else:
+            index = value.slice
+        self.own(owner, bars, out, origin)
+        self.scatter(owner, index, g, out, origin)
+
+    def field_index(self, node: Any) -> Any:
+        kind = self.kind(node.value)
+        if isinstance(kind, K.Tuple):
+            return core.constant(kind.cls._fields.index(node.attr))  # type: ignore[attr-defined]
+        return core.constant(node.attr)
+
+    def scatter(self, owner: str, index: Any, g: Any, out: Emitted, origin: Any) -> None:
+        """`x_bar[index] += g`, for indices that may repeat by `np.add.at`."""
+        kind = self.kind(core.name(owner))
+        bar = self.bar(owner)
+        if K.children(kind) is not None or basic_index(index, self.kind) or boolean_index(index, self.kind):
+            target = core.subscript(bar, index, gast.Store)
+            new: Any = gast.AugAssign(target, gast.Add(), g)
+        else:
+            at = core.path(self.namer.bind("np", np) + ".add.at")
+            held: list[Any] = []
+            if isinstance(index, gast.Tuple):
+                if any(isinstance(e, gast.Slice) for e in index.elts):
+                    index = self.explicit(index, held, origin)
+                index = self.fragments.emit(held, "index", index, origin)
+            for stmt in held:
+                out.add(stmt)
+            new = gast.Expr(core.call(at, bar, index, g))
+        out.add(as_reverse(core.place(new, origin)))
+
+    def explicit(self, index: Any, held: list[Any], origin: Any) -> Any:
+        """An index tuple with `slice(...)` calls in place of colons, which a call's argument needs."""
+        elements = []
+        for element in index.elts:
+            if isinstance(element, gast.Slice):
+                bounds = [core.constant(None) if b is None else b for b in (element.lower, element.upper, element.step)]
+                element = self.fragments.emit(held, "index", core.call(self.namer.bind("slice", slice), *bounds), origin)
+            elements.append(element)
+        return gast.Tuple(elements, gast.Load())
+
+    def unpacking(self, stmt: Any, bars: Bars, out: Emitted) -> None:
+        """`a, b = x`: item reads of x, all at once."""
+        origin, (target,) = core.origin_of(stmt), stmt.targets
+        present = [n for n in core.writes(stmt) if n in bars]
+        if not present:
+            return
+        if not isinstance(stmt.value, gast.Name):
+            raise NotCompiled("an unpacking of active values", origin=origin)
+        owner, count = stmt.value.id, len(target.elts)
+        star = next((i for i, e in enumerate(target.elts) if isinstance(e, gast.Starred)), count)
+        self.own(owner, bars, out, origin)
+        for position, element in enumerate(target.elts):
+            name = element.value.id if isinstance(element, gast.Starred) else element.id
+            if name not in bars:
+                continue
+            bars.pop(name)
+            index: Any = core.constant(position if position <= star else position - count)
+            if isinstance(element, gast.Starred):
+                if not isinstance(self.kind(stmt.value), K.Array):
+                    raise NotCompiled("a starred target that takes active values", origin=origin)
+                stop = position - count + 1
+                index = gast.Slice(core.constant(position), core.constant(stop) if stop else None, None)
+            self.scatter(owner, index, core.name(self.bar(name)), out, origin)
+
+    # --- adjoints ---
+
+    def is_part(self, name: str) -> bool:
+        """Whether a name is a container that is a part of another one: its shadow is a part of the other's shadow."""
+        return name in self.parts
+
+    def add(self, made: Contribution, bars: Bars, out: Emitted, origin: Any) -> None:
+        """Assign a contribution to the adjoint of its target, or add it."""
+        for stmt in made.stmts:
+            out.add(stmt)
+        name, bar = made.target, self.bar(made.target)
+        if self.is_part(name):
+            self.own(name, bars, out, origin)
+        if K.children(self.kind(core.name(name))) is not None:
+            self.add_container(made, bars, out, origin)
+            return
+        value = made.value
+        if name not in bars:
+            if made.negative:
+                value = gast.UnaryOp(gast.USub(), self.held(value, out, origin))
+            bars[name] = OWNED if made.fresh or made.negative else BORROWED
+            out.add(reverse_assign(bar, value, origin))
+            return
+        op = gast.Sub if made.negative else gast.Add
+        value = self.held(value, out, origin)
+        if bars[name] is OWNED and isinstance(self.kind(core.name(name)), K.Array):
+            out.add(as_reverse(core.place(gast.AugAssign(core.name(bar, gast.Store), op(), value), origin)))
+        else:
+            out.add(reverse_assign(bar, core.binary(bar, op, value), origin))
+            bars[name] = OWNED
+
+    def add_container(self, made: Contribution, bars: Bars, out: Emitted, origin: Any) -> None:
+        bar = self.bar(made.target)
+        value = self.held(made.value, out, origin)
+        if made.target not in bars:
+            bars[made.target] = BORROWED
+            out.add(reverse_assign(bar, value, origin))
+        else:
+            self.own(made.target, bars, out, origin)
+            out.add(reverse_assign(bar, core.call(self.namer.bind("add_shadows", pytree.add), bar, value), origin))
+
+    def held(self, value: Any, out: Emitted, origin: Any) -> Any:
+        stmts: list[Any] = []
+        atom = self.fragments.emit(stmts, "t", value, origin)
+        for stmt in stmts:
+            out.add(stmt)
+        return atom
+
+    def own(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
+        """Make the adjoint of an array or container a buffer that may be written into."""
+        if bars.get(name) is OWNED:
+            return
+        bar = self.bar(name)
+        if self.is_part(name):
+            whole = self.parts[name]
+            owner = whole.value.id
+            self.own(owner, bars, out, origin)
+            index = self.field_index(whole) if isinstance(whole, gast.Attribute) else whole.slice
+            out.add(reverse_assign(bar, core.subscript(self.bar(owner), index), origin))
+        elif name not in bars:
+            self.start_zero(name, bars, out, origin)
+        elif K.children(self.kind(core.name(name))) is not None:
+            copy = self.namer.bind("add_shadows", pytree.add)
+            zero = self.held(core.call(self.namer.bind("shadow", pytree.shadow), name), out, origin)
+            out.add(reverse_assign(bar, core.call(copy, zero, bar), origin))
+        else:
+            out.add(reverse_assign(bar, core.call(self.namer.bind("np", np) + ".array", bar), origin))
+        bars[name] = OWNED
+
+    def start_zero(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
+        out.add(reverse_assign(self.bar(name), self.zero(name), origin))
+        bars[name] = OWNED
+
+    def zero(self, name: str) -> Any:
+        """A zero adjoint for a name."""
+        kind = self.kind(core.name(name))
+        if K.children(kind) is not None:
+            return core.call(self.namer.bind("shadow", pytree.shadow), name)
+        if isinstance(kind, K.Array):
+            return core.call(self.namer.bind("np", np) + ".zeros_like", name)
+        return core.constant(0.0)
+
+
+def _both(a: str, b: str) -> str:
+    return OWNED if a is OWNED and b is OWNED else BORROWED

@@ -1,0 +1,168 @@
+"""Rule bodies as Core: lowered once, decided by the kinds of the arguments, and put in place of a call.
+
+The body of a rule is ordinary Python. For given kinds its `if`s are decided, and what remains is usually one expression: it
+is written into the program where the derivative is needed. A body that stays longer than `LIMIT` statements, or
+keeps an open `if`, is called by its name instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import MISSING, Function, Scope
+from s2s.errors import NotCompiled
+from s2s.kinds import Kind
+from s2s.transforms.infer import infer
+from s2s.transforms.prune import prune
+from s2s.transforms.task import Task
+from s2s.transforms.versions import versions
+
+LIMIT = 3
+
+
+class Namer:
+    """Fresh names for one function: temporaries numbered beyond its own, and what its scope binds."""
+
+    def __init__(self, fn: Function) -> None:
+        self.scope: Scope = fn.scope
+        self.taken = set(fn.local_names())
+        numbers = (int(n.split("··")[1].split("·")[0]) for n in self.taken if "··" in n)
+        self.count = itertools.count(max(numbers, default=0) + 1)
+
+    def temporary(self, hint: str) -> str:
+        return core.temporary(hint, next(self.count))
+
+    def bind(self, hint: str, value: Any) -> str:
+        """A name that means `value` in the function's scope."""
+        self.scope, name = self.scope.bind(hint, value, self.taken)
+        return name
+
+
+@dataclass(frozen=True)
+class Body:
+    """A straight-line body: statements that each assign one name, and the expression of the result."""
+
+    params: tuple[str, ...]
+    stmts: tuple[Any, ...]
+    result: Any
+    scope: Scope
+
+
+_lowered: dict[Any, Function] = {}
+_bodies: dict[Any, Body | None] = {}
+
+
+def body_of(function: Callable[..., Any], kinds: Mapping[str, Kind], item: int | None) -> Body | None:
+    """The body of a rule for arguments of these kinds, or None where it must be called.
+
+    item: which item of the returned tuple is wanted; None: the whole result.
+    """
+    key = (function, tuple(kinds.items()), item)
+    if key not in _bodies:
+        _bodies[key] = _specialise(function, kinds, item)
+    return _bodies[key]
+
+
+def _specialise(function: Callable[..., Any], kinds: Mapping[str, Kind], item: int | None) -> Body | None:
+    from s2s.frontend.lower import lower_function
+
+    try:
+        if function not in _lowered:
+            _lowered[function] = versions(lower_function(function), Task("primal"))
+        fn = _lowered[function]
+        task = Task("primal", kinds=kinds)
+        fn = prune(infer(fn, task), task)
+    except NotCompiled:
+        return None
+    if not all(isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) for s in fn.body[:-1]):
+        return None
+    stmts, result = _straight(fn, item)
+    if len(stmts) > LIMIT or result is None:
+        return None
+    return Body(tuple(fn.param_names), tuple(stmts), result, fn.scope)
+
+
+def _straight(fn: Function, item: int | None) -> tuple[list[Any], Any]:
+    """The statements that the wanted result needs, copies resolved; the last one becomes the result's expression."""
+    copies: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    for stmt in fn.body[:-1]:
+        value = core.substitute(stmt.value, copies)
+        (name,) = core.writes(stmt)
+        if core.is_atom(value):
+            copies[name] = value
+        else:
+            values[name] = core.rebuilt(stmt, value=value)
+    result = core.substitute(fn.body[-1].value, copies)
+    if item is not None:
+        whole = values[result.id].value if isinstance(result, gast.Name) and result.id in values else result
+        if not isinstance(whole, gast.Tuple):
+            return [], None
+        result = whole.elts[item]
+    wanted = core.reads(result)
+    kept: list[Any] = []
+    for name, stmt in reversed(values.items()):
+        if name in wanted:
+            kept.append(stmt)
+            wanted |= core.reads(stmt.value)
+    kept.reverse()
+    if kept and isinstance(result, gast.Name) and result.id == core.writes(kept[-1])[0]:
+        result = kept.pop().value
+    return kept, result
+
+
+class Bodies:
+    """Instances of rule bodies in one function."""
+
+    def __init__(self, namer: Namer, kind: Callable[[Any], Kind]) -> None:
+        self.namer = namer
+        self.kind = kind
+
+    def instance(
+        self, function: Callable[..., Any], args: Mapping[str, Any], item: int | None, origin: Any, kinds: Mapping[str, Kind]
+    ) -> tuple[list[Any], Any] | None:
+        """Statements and the result's expression; None where the rule must be called.
+
+        args: a node, or a Python object (a default), for each parameter of the body.
+        kinds: the kinds of arguments that are no names of the program (`g`, `ans`).
+        """
+        known = {p: kinds[p] if p in kinds else self.kind_of(v) for p, v in args.items()}
+        body = body_of(function, known, item)
+        if body is None or any(not _substitutable(v) for v in args.values()):
+            return None
+        loads: dict[str, Any] = {p: v if isinstance(v, gast.AST) else core.constant(v) for p, v in args.items()}
+        stores: dict[str, str] = {}
+        for stmt in body.stmts:
+            (name,) = core.writes(stmt)
+            stores[name] = self.namer.temporary(core.stem(name))
+            loads[name] = core.name(stores[name])
+        loads |= self.imported(body, set(loads))
+        stmts = [core.place(core.substitute(s, loads, stores), origin) for s in body.stmts]
+        return stmts, core.substitute(body.result, loads)
+
+    def imported(self, body: Body, bound: set[str]) -> dict[str, Any]:
+        """Names of the rule's module, under names that mean the same in the program."""
+        found = {}
+        for name in (core.reads(body.result) | core.reads(list(body.stmts))) - bound:
+            value = body.scope.lookup(name)
+            if value is not MISSING:
+                found[name] = core.name(self.namer.bind(name, value))
+        return found
+
+    def kind_of(self, value: Any) -> Kind:
+        if isinstance(value, gast.AST):
+            return self.kind(value)
+        if isinstance(value, tuple) and any(isinstance(v, gast.AST) for v in value):
+            return K.Tuple(tuple(map(self.kind_of, value)))
+        return K.of_literal(value)
+
+
+def _substitutable(value: Any) -> bool:
+    return isinstance(value, gast.AST) or value is None or isinstance(value, (bool, int, float, str))

@@ -1,0 +1,63 @@
+"""Which values may lose parts later on, so that a zero cotangent can meet an infinite slope.
+
+Where a quotient or logarithm is infinite and the function goes on with it, its derivative is infinite too and no guard
+is needed; where the infinite entry is masked out, indexed away or clipped, its cotangent is zero, and zero times infinity
+must be zero. The guard costs a pass over the array, so it is written only where this can happen.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.transforms.operations import Operations
+
+SELECTING = {
+    np.where, np.select, np.choose, np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.ndarray.clip, np.max, np.min,
+    np.ndarray.max, np.ndarray.min, max, min, np.take, np.ndarray.take, np.compress, np.extract, np.nansum, np.nanmean,
+    np.nan_to_num, np.sort, np.ndarray.sort, np.triu, np.tril, np.diag, np.diagonal, np.trace, np.median, np.isfinite,
+    np.tanh, np.arctan, np.exp, np.logaddexp, np.sign, np.heaviside, np.prod, np.ndarray.prod, operator.getitem,
+}  # fmt: skip
+
+
+def may_be_dropped(fn: Function) -> set[str]:
+    """The active names of which a later operation may drop or saturate entries."""
+    operations = Operations(fn)
+    found: set[str] = set()
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for targets, value in _assignments(fn.body):
+            if targets & found or _may_drop(value, operations):
+                found |= core.reads(value) & fn.facts.active
+    return found
+
+
+def _may_drop(value: Any, operations: Operations) -> bool:
+    if not core.reads(value) & operations.fn.facts.active:
+        return False
+    if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.MatMult)):
+        return any(_mask(operand, operations) for operand in (value.left, value.right))
+    return operations.function(value) in SELECTING
+
+
+def _mask(operand: Any, operations: Operations) -> bool:
+    """Whether a factor is an array that is no result of the inputs: it may hold zeros."""
+    kind = operations.kind(operand)
+    inactive = not core.reads(operand) & operations.fn.facts.active
+    return inactive and not isinstance(operand, gast.Constant) and isinstance(kind, (K.Array, K.Numeric, K.Bool))
+
+
+def _assignments(stmts: Sequence[Any]) -> Iterator[tuple[set[str], Any]]:
+    for stmt in reversed(stmts):
+        for _, block in reversed(core.blocks(stmt)):
+            yield from _assignments(block)
+        if isinstance(stmt, gast.Assign):
+            yield set(core.writes(stmt)), stmt.value
