@@ -46,7 +46,7 @@ def register(
         parts = fields(tree)
         return tuple(parts.values()), _Like(tree, tuple(parts)), tuple(parts)
 
-    def unflatten(like: _Like, parts: Iterable[Any]) -> Any:
+    def unflatten(like: Any, parts: Iterable[Any]) -> Any:
         return build(like.tree, dict(zip(like.names, parts)))
 
     with _LOCK:

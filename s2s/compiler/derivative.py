@@ -1,0 +1,209 @@
+"""The object that `grad(f)` returns: a function like `f` that gives its gradient."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from s2s import kinds as K
+from s2s.compiler.argnums import Argnums, select
+from s2s.compiler.driver import Driver, Request, source_of
+from s2s.compiler.fallback import Fallback, strict_error
+from s2s.compiler.layout import Layout, layout_of
+from s2s.compiler.target import target_of
+from s2s.errors import NotCompiled
+from s2s.frontend.source import Unwrapped
+from s2s.kinds import Kind
+
+Mode = Literal["grad", "value_and_grad"]
+
+
+class GradientFunction:
+    """The gradient of a function, or its value and gradient; called with the function's own arguments.
+
+    The keyword `out_bar` (another name, if the function could take it for its own) gives the seed: the cotangent of
+    the result, 1.0 if it is not given.
+
+    primal: the plain function that is differentiated in the end; bound, keywords: the arguments bound to it.
+    strict: whether what cannot be compiled raises, where it would be recorded on the tape.
+    fallbacks: what was recorded on the tape so far, where and why.
+    """
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        mode: Mode,
+        argnums: Argnums = 0,
+        has_aux: bool = False,
+        strict: bool = False,
+        skip: int = 0,
+    ) -> None:
+        """skip: how many leading parameters `argnums` does not count (`self`)."""
+        self._arguments = (f, mode, argnums, has_aux, strict, skip)
+        inner = f if isinstance(f, GradientFunction) else None
+        if inner is not None:
+            target = Unwrapped(inner.primal, inner.bound, inner.keywords)
+        else:
+            target = target_of(f.__func__ if isinstance(f, classmethod) else f)
+        self.primal: types.FunctionType = target.function
+        self.bound: tuple[Any, ...] = target.bound
+        self.keywords: dict[str, Any] = dict(target.keywords)
+        layout = layout_of(self.primal)
+        before = len(self.bound) + skip
+        selection = select(layout, argnums, before, getattr(f, "__name__", self.primal.__name__))
+        request = Request(mode, selection, has_aux, strict)
+        self.driver: Driver = Driver(self.primal, request, inner.driver if inner else None)
+        self._bare = not self.bound and not self.keywords
+        functools.update_wrapper(self, f if hasattr(f, "__name__") else self.primal, updated=())
+        self.__wrapped__: Any = f
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if self._bare:
+            return self.driver.call(*args, **keywords)
+        return self.driver.call(*self.bound, *args, **{**self.keywords, **keywords})
+
+    def __repr__(self) -> str:
+        _, mode, argnums, *_ = self._arguments
+        return f"<{mode} of {self.__qualname__} by {argnums!r}>"
+
+    @property
+    def strict(self) -> bool:
+        """Whether the tape is refused."""
+        return self.driver.request.strict
+
+    @property
+    def fallbacks(self) -> list[Fallback]:
+        """What was recorded on the tape so far, where and why."""
+        return list(self.driver.fallbacks.records)
+
+    # --- methods ---
+
+    @functools.cached_property
+    def _method(self) -> GradientFunction:
+        """The same as a method: `argnums` counts after `self`."""
+        f, mode, argnums, has_aux, strict, skip = self._arguments
+        return GradientFunction(f, mode, argnums, has_aux, strict, skip + 1)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        # In a class body the positions mean something else: what is out of range is refused there and then.
+        self._method  # noqa: B018
+
+    def __get__(self, instance: Any, owner: type | None = None) -> GradientFunction:
+        method = self._method
+        if isinstance(self.__wrapped__, classmethod):
+            instance = owner if owner is not None else type(instance)
+        if instance is None:
+            return method
+        bound = object.__new__(GradientFunction)
+        bound.__dict__.update(method.__dict__)
+        bound.bound, bound._bare = (*method.bound, instance), False
+        bound.__wrapped__ = self.__wrapped__.__get__(instance, owner)
+        return bound
+
+    def __reduce__(self) -> Any:
+        """By qualified name, where that leads here; else by what it was made from."""
+        skip = self._arguments[-1]
+        if skip and len(self.bound) == 1:
+            return getattr, (self.bound[0], self.__name__)
+        if _named(self.__module__, self.__qualname__) is self:
+            return self.__qualname__
+        return GradientFunction, self._arguments
+
+    # --- what was generated ---
+
+    def source(self, *example_args: Any, **example_keywords: Any) -> str:
+        """The generated source for arguments like these; without arguments, that of the latest call's variant.
+
+        Before any call, the kinds of the arguments are taken from annotations and defaults, and what these leave open
+        is a number or array of any shape. Raises UnsupportedSyntaxError if there is no source, as the function is
+        recorded on the tape.
+        """
+        return source_of(self._variant(example_args, example_keywords)).source
+
+    def stages(self, *example_args: Any, **example_keywords: Any) -> dict[str, str]:
+        """The source after each pass of the compiler, by the name of the pass; arguments as for `source`."""
+        from s2s.codegen.writer import write_function
+        from s2s.transforms.pipeline import stages
+
+        kinds = self._variant_kinds(example_args, example_keywords)
+        try:
+            lowered = self.driver.lowered(kinds, None)
+            found = {"lower": write_function(lowered)}
+            for name, function in stages(lowered, self.driver.task(kinds)):
+                found[name] = write_function(function)
+        except NotCompiled as refusal:
+            raise strict_error(refusal) from refusal
+        return found
+
+    def _variant(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        driver = self.driver
+        if not args and not keywords and driver.latest is not None:
+            return driver.latest
+        if args or keywords or not driver.layout.names:
+            return driver.variant(self._values(args, keywords))
+        return driver.variant_of_kinds(self._guessed())
+
+    def _variant_kinds(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Kind]:
+        driver = self.driver
+        if args or keywords or not driver.layout.names:
+            return {name: K.of(value) for name, value in self._values(args, keywords).items()}
+        return driver.latest.kinds if driver.latest is not None else self._guessed()
+
+    def _values(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
+        return self.driver.bind((*self.bound, *args), {**self.keywords, **keywords})
+
+    def _guessed(self) -> dict[str, Kind]:
+        bound = dict(zip(self.driver.layout.names, self.bound)) | self.keywords
+        found = guessed_kinds(self.primal, self.driver.layout)
+        for name in self.driver.request.selection.params:
+            if isinstance(found[name], (K.Int, K.Bool)):
+                found[name] = K.FLOAT
+        return found | {name: K.of(value) for name, value in bound.items() if name in found}
+
+
+_BY_ANNOTATION: dict[Any, Kind] = {float: K.FLOAT, complex: K.COMPLEX, int: K.Int(), bool: K.Bool(), str: K.Str()}
+
+
+def guessed_kinds(function: Any, layout: Layout) -> dict[str, Kind]:
+    """The kinds of parameters before any call: by annotation, by default, else numeric."""
+    numeric = K.Numeric(np.dtype(float))
+    try:
+        annotations = inspect.get_annotations(function, eval_str=True)
+    except Exception:  # an annotation that names what does not exist
+        annotations = {}
+    positional = layout.positional
+    values = function.__defaults__ or ()
+    defaults = dict(zip(positional[len(positional) - len(values) :], values)) | (function.__kwdefaults__ or {})
+    found: dict[str, Kind] = {}
+    for name in layout.names:
+        annotation = annotations.get(name)
+        if annotation in _BY_ANNOTATION:
+            found[name] = _BY_ANNOTATION[annotation]
+        elif annotation is None and name in defaults:
+            found[name] = K.of(defaults[name])
+        else:
+            found[name] = numeric
+    if layout.vararg:
+        found[layout.vararg] = K.Sequence(numeric, tuple)
+    if layout.kwarg:
+        found[layout.kwarg] = K.UNKNOWN
+    return found
+
+
+def _named(module: str, qualname: str) -> Any:
+    try:
+        found: Any = importlib.import_module(module)
+        for part in qualname.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found

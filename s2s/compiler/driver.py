@@ -1,0 +1,326 @@
+"""From a call to the code that serves it.
+
+A driver holds the variants of one function: code generated for arguments of certain kinds. A call runs the generated
+dispatch function (`dispatch.py`); if no guard holds, `_miss` finds or compiles a variant and writes the dispatch
+function anew. The first call compiles but writes none: a gradient that is made and called once would pay for nothing.
+
+At most eight variants are guarded. Calls of further kinds use *general* ones, in which lists and tuples of like items
+have any length, and if these go on multiplying too, the tape.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from s2s import core
+from s2s import kinds as K
+from s2s.codegen.build import Built, annotate
+from s2s.compiler.argnums import Selection
+from s2s.compiler.arguments import check_arguments, check_seed
+from s2s.compiler.dispatch import Route, dispatcher
+from s2s.compiler.fallback import Fallbacks, fallback_of, strict_error
+from s2s.compiler.guards import Bindings, tests
+from s2s.compiler.layout import Layout, layout_of
+from s2s.compiler.reliance import Reliance, contents, primal_of, relies_on
+from s2s.compiler.store import STORE, Compiled
+from s2s.errors import ArgumentError, NotCompiled, S2SError
+from s2s.kinds import Kind
+from s2s.rules.registry import registry
+from s2s.transforms.task import Task
+
+MAX_VARIANTS = 8
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a gradient function was asked for."""
+
+    mode: Literal["grad", "value_and_grad", "jvp"]
+    selection: Selection
+    has_aux: bool = False
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What serves calls with arguments of certain kinds: `call` takes the primal's arguments and the seed."""
+
+    kinds: Mapping[str, Kind]
+    call: Callable[..., Any]
+    compiled: Compiled
+
+
+class Driver:
+    """The variants of one derivative of one function."""
+
+    def __init__(self, function: types.FunctionType, request: Request, inner: Driver | None = None) -> None:
+        """
+        function: the primal, a plain function.
+        inner: the driver of `function`'s own gradient, if it is that which is differentiated.
+        """
+        self.function = function
+        self.request = request
+        self.inner = inner
+        self.layout: Layout = layout_of(function)
+        self.fallbacks = Fallbacks()
+        self.latest: Variant | None = None
+        self._lock = threading.RLock()
+        self._variants: dict[Any, Variant] = {}
+        self._resting_on: Any = None
+        self._routes: dict[int, Route] = {}
+        self._bind = Bindings()
+        self._calls = 0
+        self._binder = self._dispatcher(lambda values, seed: values)
+        self.call: Callable[..., Any] = self._dispatcher(self._miss)
+
+    # --- calls ---
+
+    def _miss(self, values: tuple[Any, ...], seed: Any) -> Any:
+        """A call that no guarded variant serves; `values` are all parameters in order."""
+        by_name = dict(zip(self.layout.names, values))
+        seed = check_seed(seed, self.layout.seed)
+        if self._on_a_tape(by_name):
+            call = self._differentiable(by_name)
+        else:
+            call = self._found(by_name).call
+        args, keywords = self.layout.spread(by_name)
+        try:
+            return call(*args, **keywords, **{self.layout.seed: seed})
+        except Exception as error:
+            annotate(error)
+            raise
+
+    def bind(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Values:
+        """The arguments of a call by parameter, bound as Python binds them."""
+        return dict(zip(self.layout.names, self._binder(*args, **keywords)))
+
+    def variant(self, values: Values) -> Variant:
+        """The variant that serves some arguments; it is compiled if need be."""
+        with self._lock:
+            variant, _ = self._look_up(values)
+            return variant
+
+    def variant_of_kinds(self, kinds: Mapping[str, Kind]) -> Variant:
+        """The variant for arguments of certain kinds, which serves no call: to be looked at."""
+        with self._lock:
+            self._relied_on()
+            return self._variants.get(_key(kinds)) or self._made(kinds)
+
+    def _found(self, values: Values) -> Variant:
+        """The variant, guarded from now on if there is a second call."""
+        with self._lock:
+            variant, reliance = self._look_up(values)
+            self._calls += 1
+            if self._calls > 1 and id(variant) not in self._routes and len(self._routes) < MAX_VARIANTS:
+                self._routes[id(variant)] = Route(self._condition(variant, reliance, values), variant.call)
+                self.call = self._dispatcher(self._miss)
+            return variant
+
+    def _look_up(self, values: Values) -> tuple[Variant, Reliance]:
+        check_arguments(values, self.request.selection)
+        reliance = self._relied_on()
+        kinds = {name: K.of(value) for name, value in values.items()}
+        variant = self._variants.get(_key(kinds))
+        if variant is None and len(self._variants) >= MAX_VARIANTS:
+            kinds = {name: general(kind) for name, kind in kinds.items()}
+            variant = self._variants.get(_key(kinds))
+        if variant is None:
+            variant = self._variants[_key(kinds)] = self._made(kinds)
+        self.latest = variant
+        return variant, reliance
+
+    def _relied_on(self) -> Reliance:
+        """What the function relies on now; variants that rest on something else are forgotten."""
+        reliance = relies_on(self.function, registry.find)
+        self._refuse_own_gradient(reliance)
+        resting_on = (self.function.__code__, reliance.facts, registry.version)
+        if resting_on != self._resting_on:
+            # A helper, module attribute or rule was redefined.
+            self._variants.clear()
+            self._routes.clear()
+            self._bind = Bindings()
+            self._resting_on = resting_on
+        return reliance
+
+    def _condition(self, variant: Variant, reliance: Reliance, values: Values) -> str:
+        bind = self._bind
+        parts = [test for name, kind in variant.kinds.items() for test in tests(name, kind, values[name], bind)]
+        parts.append(f"{bind(self.function)}.__code__ is {bind(self.function.__code__)}")
+        parts.append(f"{bind(registry)}.version == {registry.version}")
+        parts.extend(reliance.tests(frozenset(self.layout.names), bind))
+        return " and ".join(dict.fromkeys(parts))
+
+    def _dispatcher(self, miss: Callable[[tuple[Any, ...], Any], Any]) -> types.FunctionType:
+        return dispatcher(self.function, self.layout, list(self._routes.values()), self._bind, miss, annotate)
+
+    def _refuse_own_gradient(self, reliance: Reliance) -> None:
+        code = self.function.__code__
+        for fact, value in zip(reliance.facts, reliance.values):
+            own = primal_of(value) if not isinstance(value, (types.FunctionType, types.MethodType)) else None
+            if own is not None and own.__code__ is code:
+                name = self.function.__name__
+                raise ArgumentError(
+                    f"{name} calls itself as {'.'.join(fact.path.names)}, which is its gradient by now",
+                    hint=f"leave {name} undecorated and write `d{name} = grad({name})` below it.",
+                )
+
+    # --- variants ---
+
+    def _made(self, kinds: Mapping[str, Kind]) -> Variant:
+        if len(self._variants) >= 2 * MAX_VARIANTS and not self.request.strict:
+            reason = f"it is called with arguments of more than {2 * MAX_VARIANTS} different kinds"
+            compiled = Compiled(refusal=NotCompiled(reason))
+        else:
+            compiled = self.compiled(kinds, self._resting_on)
+        if compiled.built is not None:
+            return Variant(kinds, self._adapted(compiled.built.function), compiled)
+        assert compiled.refusal is not None
+        if self.request.strict:
+            raise strict_error(compiled.refusal)
+        return Variant(kinds, self._recorded(compiled.refusal), compiled)
+
+    def compiled(self, kinds: Mapping[str, Kind], resting_on: Any) -> Compiled:
+        """The generated derivative for parameters of certain kinds, or the reason why there is none.
+
+        resting_on: what the primal relies on; part of the key under which the result is kept.
+        """
+        task = self.task(kinds)
+        key = (self._identity(), task.mode, task.wrt, task.single, task.has_aux, _key(kinds), resting_on)
+        return STORE.get(key, self.function, lambda: self.lowered(kinds, resting_on), task)
+
+    def _identity(self) -> Any:
+        """What is differentiated: the code, the module it runs in, and how often it was differentiated before."""
+        if self.inner is None:
+            return (self.function.__code__, id(self.function.__globals__))
+        request = self.inner.request
+        return (self.inner._identity(), request.mode, request.selection, request.has_aux)
+
+    def task(self, kinds: Mapping[str, Kind]) -> Task:
+        """What the compiler is asked for."""
+        selection = self.request.selection
+        if self.inner is not None:
+            kinds = {**kinds, self.inner.layout.seed: K.FLOAT}
+        return Task(
+            self.request.mode, selection.params, kinds, selection.single and selection.whole, self.request.has_aux
+        )
+
+    def lowered(self, kinds: Mapping[str, Kind], resting_on: Any) -> core.Function:
+        """What is differentiated, in Core Python: the primal, or the gradient that was generated of it."""
+        from s2s.frontend.lower import lower_function
+
+        if self.inner is None:
+            return lower_function(self.function)
+        inner = self.inner.compiled(kinds, resting_on)
+        if inner.refusal is not None:
+            raise inner.refusal
+        if not self.inner.request.selection.whole:
+            raise NotCompiled("its gradient by an item of a variadic parameter is taken apart by uncompiled code")
+        assert inner.built is not None
+        return lower_function(inner.built.function)
+
+    def _adapted(self, generated: types.FunctionType) -> Callable[..., Any]:
+        """The generated function as a variant calls it: seeded under our name, giving the gradients that are wanted."""
+        if self.request.mode == "jvp":
+            return generated
+        seed = next(n for n in reversed(layout_of(generated).kwonly) if n not in self.layout.names)
+        request, ours = self.request, self.layout.seed
+        if seed == ours and request.selection.whole:
+            return generated
+
+        def call(*args: Any, **keywords: Any) -> Any:
+            keywords[seed] = keywords.pop(ours)
+            result = generated(*args, **keywords)
+            if request.selection.whole:
+                return result
+            if request.mode == "value_and_grad":
+                value, gradients = result
+                return value, request.selection.pick(gradients)
+            if request.has_aux:
+                gradients, aux = result
+                return request.selection.pick(gradients), aux
+            return request.selection.pick(result)
+
+        return call
+
+    # --- the tape ---
+
+    def _recorded(self, refusal: S2SError) -> Callable[..., Any]:
+        """A variant that records the primal on the tape, with a warning."""
+        code = self.function.__code__
+        fallback = fallback_of(refusal, self.function.__name__, code.co_filename, code.co_firstlineno)
+
+        def call(*args: Any, **keywords: Any) -> Any:
+            self.fallbacks.report(fallback, refusal)
+            return self._taped(args, keywords, keywords.pop(self.layout.seed))
+
+        return call
+
+    def _taped(self, args: tuple[Any, ...], keywords: dict[str, Any], seed: Any) -> Any:
+        from s2s.autograd import record
+
+        request = self.request
+        value, gradients = record.tape_value_and_grad(
+            self._primal, request.selection.params, args, keywords, request.has_aux, seed
+        )
+        return self._result(value, gradients)
+
+    def _differentiable(self, values: Values) -> Callable[..., Any]:
+        """A call that is itself part of a record: it is recorded in turn, so that it can be differentiated again."""
+
+        def call(*args: Any, **keywords: Any) -> Any:
+            from s2s.autograd import record
+
+            seed = keywords.pop(self.layout.seed)
+            value, gradients = record.tape_gradient(
+                self._primal, self.request.selection.params, args, keywords, self.request.has_aux, seed
+            )
+            return self._result(value, gradients)
+
+        return call
+
+    def _result(self, value: Any, gradients: Any) -> Any:
+        gradient = self.request.selection.pick(gradients)
+        if self.request.mode == "value_and_grad":
+            return value, gradient
+        return (gradient, value[1]) if self.request.has_aux else gradient
+
+    @property
+    def _primal(self) -> Callable[..., Any]:
+        return self.function if self.inner is None else self.inner.call
+
+    def _on_a_tape(self, values: Values) -> bool:
+        """Whether a Variable is among the arguments, or among what the function's names mean."""
+        from s2s.autograd import record
+
+        return bool(record.contains_variable([*values.values(), *contents(self.function)]))
+
+
+def general(kind: Kind) -> Kind:
+    """A kind that covers lists and tuples of any length, where their items are alike."""
+    if isinstance(kind, (K.Tuple, K.List)):
+        items = tuple(general(item) for item in kind.items)
+        cls = kind.cls if isinstance(kind, K.Tuple) else list
+        if items and cls in (tuple, list) and all(item == items[0] for item in items):
+            return K.Sequence(items[0], cls)
+        return replace(kind, items=items)
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((key, general(item)) for key, item in kind.items))
+    return kind
+
+
+def _key(kinds: Mapping[str, Kind]) -> Any:
+    return tuple(kinds.items())
+
+
+def source_of(variant: Variant) -> Built:
+    """The generated function of a variant; an error that says why, if it is recorded on the tape."""
+    if variant.compiled.built is None:
+        assert variant.compiled.refusal is not None
+        raise strict_error(variant.compiled.refusal)
+    return variant.compiled.built

@@ -1,0 +1,130 @@
+"""The test that a compiled variant still fits: kinds of arguments -> one Python expression.
+
+A variant holds for arguments of certain kinds, and for what the function's free names meant when it was compiled. Its
+guard tests both on every call, so it is written as an expression that costs nanoseconds:
+
+    type(x) is ndarray and (x.dtype is float64 or x.dtype == float64) and x.ndim == 2 and type(n) is int and np is numpy
+
+Objects appear in it under names of ours (`Bindings`), which hold a middle dot and so meet none of the user's.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from s2s import kinds as K
+from s2s.kinds import Kind
+
+
+class Bindings:
+    """Names for the objects that a generated text refers to, one for each object."""
+
+    def __init__(self, **values: Any) -> None:
+        self.values: dict[str, Any] = {}
+        self._names: dict[int, str] = {}
+        for hint, value in values.items():
+            self.values[f"{hint}·"] = value
+
+    def __call__(self, value: Any, hint: str = "v") -> str:
+        """The name of an object."""
+        name = self._names.get(id(value))
+        if name is None:
+            name = self._names[id(value)] = f"{hint}·{len(self._names)}"
+            self.values[name] = value
+        return name
+
+
+def tests(place: str, kind: Kind, value: Any, bind: Bindings) -> Iterator[str]:
+    """The conditions under which what stands at `place` has this kind.
+
+    value: an example, which tells the type where the kind says nothing.
+    """
+    method = _TESTS.get(type(kind))
+    if method is None:
+        yield _type_is(place, type(value), bind)
+    else:
+        yield from method(place, kind, value, bind)
+
+
+def _type_is(place: str, cls: type, bind: Bindings) -> str:
+    return f"{bind(type, 'type')}({place}) is {bind(cls, cls.__name__)}"
+
+
+def _dtype_is(place: str, dtype: np.dtype[Any], bind: Bindings) -> str:
+    # Native dtypes are singletons in all but rare cases (unpickled, structured), where they compare equal.
+    name = bind(dtype, dtype.name)
+    return f"({place}.dtype is {name} or {place}.dtype == {name})"
+
+
+def _array(place: str, kind: K.Array, value: Any, bind: Bindings) -> Iterator[str]:
+    yield _type_is(place, kind.cls, bind)
+    yield _dtype_is(place, kind.dtype, bind)
+    yield f"{place}.ndim == {kind.ndim}"
+
+
+def _scalar(place: str, kind: K.Scalar, value: Any, bind: Bindings) -> Iterator[str]:
+    yield _type_is(place, type(value), bind)
+    if kind.dtype.kind in "VSUmM":
+        yield _dtype_is(place, kind.dtype, bind)
+
+
+def _items(place: str, kind: K.Tuple | K.List, value: Any, bind: Bindings) -> Iterator[str]:
+    yield _type_is(place, type(value), bind)
+    yield f"{bind(len, 'len')}({place}) == {len(kind.items)}"
+    for i, item in enumerate(kind.items):
+        yield from tests(f"{place}[{i}]", item, value[i], bind)
+
+
+def _sequence(place: str, kind: K.Sequence, value: Any, bind: Bindings) -> Iterator[str]:
+    yield _type_is(place, kind.cls, bind)
+    item = f"item·{place.count('·')}"
+    inner = " and ".join(tests(item, kind.item, value[0], bind))
+    yield f"{bind(all, 'all')}([{inner} for {item} in {place}])"
+
+
+def _dict(place: str, kind: K.Dict, value: Any, bind: Bindings) -> Iterator[str]:
+    yield _type_is(place, dict, bind)
+    yield from _entries(place, [k for k, _ in kind.items], bind)
+    for key, item in kind.items:
+        written = repr(key) if type(key) in (str, int) else bind(key, "key")
+        yield from tests(f"{place}[{written}]", item, value[key], bind)
+
+
+def _record(place: str, kind: K.Record, value: Any, bind: Bindings) -> Iterator[str]:
+    yield _type_is(place, kind.cls, bind)
+    if kind.cls is types.SimpleNamespace:
+        yield from _entries(f"{bind(vars, 'vars')}({place})", [k for k, _ in kind.fields], bind)
+    for name, item in kind.fields:
+        yield from tests(f"{place}.{name}", item, getattr(value, name), bind)
+
+
+def _entries(place: str, keys: list[Any], bind: Bindings) -> Iterator[str]:
+    # The order counts: it is the order in which the function loops over them.
+    yield f"[*{place}] == {bind(keys, 'keys')}"
+
+
+def _static(place: str, kind: K.Static, value: Any, bind: Bindings) -> Iterator[str]:
+    if isinstance(value, types.MethodType):
+        yield _type_is(place, types.MethodType, bind)
+        yield f"{place}.__self__ is {bind(value.__self__, 'self')}"
+        yield from _static(f"{place}.__func__", K.Static(value.__func__), value.__func__, bind)
+        return
+    yield f"{place} is {bind(value, getattr(value, '__name__', 'v').strip('<>'))}"
+    if isinstance(value, types.FunctionType):
+        yield f"{place}.__code__ is {bind(value.__code__, 'code')}"
+
+
+_TESTS: dict[type[Kind], Any] = {
+    K.Array: _array,
+    K.Scalar: _scalar,
+    K.Tuple: _items,
+    K.List: _items,
+    K.Sequence: _sequence,
+    K.Dict: _dict,
+    K.Record: _record,
+    K.Static: _static,
+}

@@ -1,0 +1,108 @@
+"""From a function and a task to generated code, once in a process.
+
+`grad(lambda w: loss(w, batch))`, made anew in every step of a loop, is compiled once: what was compiled for a code
+object, kinds of arguments and facts about free names serves every function with the same three, with its own closure
+cells put in place.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+
+import gast
+
+from s2s import core
+from s2s.codegen.build import Built, build
+from s2s.errors import ArgumentError, NotCompiled, S2SError, SourceUnavailableError
+from s2s.transforms.task import Task
+
+Lower = Callable[[], core.Function]
+
+_ENTRIES = 4096
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A generated function, or why there is none: a `refusal` means the tape."""
+
+    built: Built | None = None
+    refusal: S2SError | None = None
+
+    def bound_to(self, function: types.FunctionType) -> Compiled:
+        """The same for another function of the same code: the generated function over its closure cells."""
+        if self.built is None or not function.__closure__:
+            return self
+        return Compiled(replace(self.built, function=_rebound(self.built.function, function)))
+
+
+class Store:
+    """What has been compiled, by code, task and facts; the oldest go first. Compiles one function at a time."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[Hashable, Compiled] = OrderedDict()
+        # Reentrant: to compile the gradient of a gradient is to compile that gradient.
+        self._lock = threading.RLock()
+
+    def get(self, key: Hashable, function: types.FunctionType, lower: Lower, task: Task) -> Compiled:
+        """What was compiled under a key, or is compiled now, over the cells of `function`."""
+        with self._lock:
+            found = self._entries.get(key)
+            if found is None:
+                found = self._entries[key] = compile_function(lower, task, function.__name__)
+                if len(self._entries) > _ENTRIES:
+                    self._entries.popitem(last=False)
+        return found.bound_to(function)
+
+
+STORE = Store()
+
+
+def compile_function(lower: Lower, task: Task, name: str) -> Compiled:
+    """Lower, transform and build. What the user has to mend is raised; what the tape can do instead is returned."""
+    from s2s.transforms.pipeline import compile_core
+
+    try:
+        lowered = lower()
+        _refuse_none(lowered)
+        return Compiled(build(compile_core(lowered, task), filename_hint=f"{task.mode} of {name}"))
+    except (NotCompiled, SourceUnavailableError) as refusal:
+        return Compiled(refusal=refusal)
+    except S2SError as error:
+        if not isinstance(error, core.CoreError):
+            raise
+        return Compiled(refusal=_fault(error))
+    except Exception as error:
+        return Compiled(refusal=_fault(error))
+
+
+def _fault(error: Exception) -> NotCompiled:
+    """A fault of the compiler's own: the tape does without it, a strict call shows it."""
+    refusal = NotCompiled(f"the compiler failed, which is a fault of its own: {type(error).__name__}: {error}")
+    refusal.__cause__ = error
+    return refusal
+
+
+def _refuse_none(lowered: core.Function) -> None:
+    last = lowered.body[-1]
+    if isinstance(last.value, gast.Constant) and last.value.value is None:
+        raise ArgumentError(
+            f"{lowered.name} returns None, which has no derivative",
+            origin=lowered.origin,
+            hint="a return statement is missing.",
+        )
+
+
+def _rebound(generated: types.FunctionType, function: types.FunctionType) -> types.FunctionType:
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    closure = tuple(
+        cells.get(name, cell) for name, cell in zip(generated.__code__.co_freevars, generated.__closure__ or ())
+    )
+    made = types.FunctionType(
+        generated.__code__, generated.__globals__, generated.__name__, generated.__defaults__, closure
+    )
+    made.__kwdefaults__ = generated.__kwdefaults__
+    return made

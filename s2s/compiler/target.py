@@ -1,0 +1,73 @@
+"""What a gradient function differentiates: any callable -> a plain function and the arguments bound to it."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import linecache
+import math
+import types
+from inspect import Parameter
+from typing import Any
+
+import numpy as np
+
+from s2s.compiler.layout import layout_of_signature
+from s2s.errors import ArgumentError, MissingRuleError, SourceUnavailableError
+from s2s.frontend.source import Unwrapped, unwrap
+from s2s.rules.registry import Rule, registry
+
+_numbers = itertools.count(1)
+
+
+def target_of(f: Any) -> Unwrapped:
+    """The plain function that a call of `f` runs, and what is bound.
+
+    A function with a rule (a ufunc, say) gets a plain function that calls it. Raises MissingRuleError for what is not
+    written in Python and has none.
+    """
+    if not callable(f) and not isinstance(f, staticmethod):
+        raise ArgumentError(f"cannot differentiate {f!r}, which is no function", hint="pass a function.")
+    rule = registry.find(f)
+    if rule is not None:
+        return Unwrapped(calling(f, rule))
+    try:
+        return unwrap(f)
+    except SourceUnavailableError as error:
+        if isinstance(f, type):
+            raise
+        name = getattr(f, "__name__", repr(f))
+        raise MissingRuleError(
+            f"{name} is not written in Python, and has no derivative rule",
+            hint=f"register one with s2s.rules, or differentiate a Python function that does what {name} does.",
+        ) from error
+
+
+def calling(f: Any, rule: Rule) -> types.FunctionType:
+    """A plain function with the signature of a rule that calls the rule's function; it has a source as any other."""
+    parameters = rule.signature.parameters
+    layout = layout_of_signature(rule.signature)
+    given = {name: p.default for name, p in parameters.items() if p.default is not Parameter.empty}
+    defaults = tuple(given[name] for name in layout.positional if name in given)
+    keyword_defaults = {name: given[name] for name in layout.kwonly if name in given}
+    name = getattr(f, "__name__", rule.name)
+    dotted, namespace = _reachable(f, name)
+    head = f"def {name}({layout.parameters(len(defaults), tuple(keyword_defaults), seed=False)}):"
+    text = f"{head}\n    return {dotted}({', '.join(layout.arguments())})\n"
+    file = f"<s2s call of {name} #{next(_numbers)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    exec(compile(text, file, "exec"), namespace)
+    made: types.FunctionType = namespace[name]
+    made.__defaults__, made.__kwdefaults__ = defaults or None, keyword_defaults or None
+    return made
+
+
+def _reachable(f: Any, name: str) -> tuple[str, dict[str, Any]]:
+    """How a function is written, and the globals in which that means it."""
+    for alias, module in (("np", np), ("np.linalg", np.linalg), ("math", math)):
+        if getattr(module, name, None) is f:
+            root = alias.partition(".")[0]
+            return f"{alias}.{name}", {root: np if root == "np" else module, "__name__": "s2s"}
+    if getattr(builtins, name, None) is f:
+        return f"builtins.{name}", {"builtins": builtins, "__name__": "s2s"}
+    return "function", {"function": f, "__name__": "s2s"}
