@@ -79,6 +79,9 @@ class ExpressionWriter(astunparse.Unparser):  # type: ignore[misc]
     f: io.StringIO
     quotes: tuple[str, ...] | None = None
 
+    # Nodes of Python 2, which gast still has.
+    _Print = _Exec = _Repr = None
+
     def dispatch(self, tree: Any) -> None:
         if isinstance(tree, (list, tuple)):
             for item in tree:

@@ -22,7 +22,7 @@ from s2s.core import Function, Origin
 
 def write(node: Any) -> str:
     """The text of a module, a statement, an expression, or a list of statements; without a newline at its end."""
-    return Writer(node).text
+    return Writer(gast.Expression(node) if isinstance(node, gast.expr) else node).text
 
 
 def write_function(fn: Function) -> str:
@@ -110,6 +110,9 @@ class Writer(ExpressionWriter):
             self._docstring(body[0].value.value)
             body = body[1:]
         self._statements(body)
+
+    def _Expression(self, t: Any) -> None:
+        self.at(TEST, t.body)
 
     # simple statements
 
