@@ -154,6 +154,11 @@ STATIC_TYPES = (
 )  # fmt: skip
 
 
+def is_static(value: Any) -> bool:
+    """Whether a value is known by identity: a module, function, class, ..."""
+    return isinstance(value, STATIC_TYPES) or type(value).__name__ == "_ArrayFunctionDispatcher"
+
+
 def of(value: Any) -> Kind:
     """The kind of a value (numbers in containers are known by type only)."""
     known = _EXACT.get(type(value))
@@ -165,7 +170,7 @@ def of(value: Any) -> Kind:
         return Array(value.dtype, value.ndim, np.memmap)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return Tuple(tuple(of(v) for v in value), type(value))
-    if isinstance(value, STATIC_TYPES) or type(value).__name__ == "_ArrayFunctionDispatcher":
+    if is_static(value):
         return Static(value)
     if dataclasses.is_dataclass(value):
         return Record(type(value), tuple((f.name, of(getattr(value, f.name))) for f in dataclasses.fields(value)))

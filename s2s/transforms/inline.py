@@ -1,0 +1,241 @@
+"""Inlining: a call of a user function -> the body of the function, its locals under names of their own.
+
+    y = g(a, k=b)       v··7 = a
+                        k··8 = b
+                        t··9 = v··7 * k··8
+                        y = t··9
+
+Every parameter and local of the callee gets a fresh name in the caller, which keeps its stem; copies are left to later
+passes. Free names keep their meaning (`foreign.py`), statements keep their origins. The work is done outside in, so
+that the calls in an inlined body are looked at in their turn, where it is known which functions they stand in.
+
+It stands between lowering and `versions`, and gives lowered Core again. A call is left as it is where its arguments do
+not fit (Python shall say so), and where its meaning would change: a callee that makes closures, or that may read a
+local before its assignment, which in a loop would find the value of the trip before.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType
+from typing import Any, Protocol
+
+import gast
+
+from s2s import core
+from s2s.core import Function, Scope
+from s2s.errors import NotCompiled
+from s2s.transforms.foreign import Importer, LiveReads
+from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
+
+# Of statements that inlining may add: functions that call each other twice at every level grow without bounds.
+LIMIT = 20_000
+
+
+# Bound arguments of these types are written as constants.
+_LITERALS = (int, bool, str, type(None))
+
+# Builtins that look at the frame from which they are called.
+_OF_THE_FRAME = (super, locals, globals, vars, dir, eval, exec)
+
+
+class Callee(Protocol):
+    """What a call runs: a plain function, after leading and keyword arguments that are bound already."""
+
+    @property
+    def function(self) -> Any: ...
+    @property
+    def bound(self) -> tuple[Any, ...]: ...
+    @property
+    def keywords(self) -> Mapping[str, Any]: ...
+
+
+Resolve = Callable[[Any, Scope], Callee | None]
+Lower = Callable[[FunctionType], Function]
+
+
+def inline_calls(fn: Function, resolve: Resolve, lower: Lower) -> Function:
+    """`fn` with calls replaced by the bodies of the functions called.
+
+    resolve: the callee of a Call node in a scope, or None where the call is to stay. It is asked only about names that
+        are not local.
+    lower: a function in Core.
+
+    Raises NotCompiled for recursion, for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
+    """
+    return _Inliner(fn, resolve, lower).run()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a statement stands: in the bodies of these functions, in a loop."""
+
+    functions: tuple[FunctionType, ...] = ()
+    in_loop: bool = False
+
+
+class _Inliner:
+    def __init__(self, fn: Function, resolve: Resolve, lower: Lower) -> None:
+        self.fn = fn
+        self.resolve = resolve
+        self.lower = lower
+        self.local = fn.local_names()
+        unresolved = {n for n in core.reads(fn.body) - self.local if fn.scope.lookup(n) is core.MISSING}
+        self.importer = Importer(fn.scope, self.local | unresolved)
+        self.numbers = itertools.count(_last_number(self.local) + 1)
+        self.added = 0
+
+    def run(self) -> Function:
+        body = self.block(self.fn.body, _Place())
+        return replace(self.fn, body=tuple(body), scope=self.importer.scope)
+
+    def temporary(self, hint: str) -> str:
+        name = core.temporary(hint, next(self.numbers))
+        self.local.add(name)
+        return name
+
+    def block(self, stmts: Iterable[Any], place: _Place) -> list[Any]:
+        return [new for stmt in stmts for new in self.statement(stmt, place)]
+
+    def statement(self, stmt: Any, place: _Place) -> list[Any]:
+        inlined = self.expand(stmt, place)
+        if inlined is not None:
+            return inlined
+        inner = replace(place, in_loop=place.in_loop or isinstance(stmt, (gast.For, gast.While)))
+        return [with_blocks(stmt, lambda _, block: self.block(block, inner))]
+
+    def expand(self, stmt: Any, place: _Place) -> list[Any] | None:
+        """What takes the place of a call, itself expanded; None for a statement that stays."""
+        call = stmt.value if isinstance(stmt, (gast.Assign, gast.Expr)) else None
+        if not isinstance(call, gast.Call) or not core.is_path(call.func, self.local):
+            return None
+        callee = self.resolve(call, self.importer.scope)
+        if callee is None:
+            return None
+        origin, name = core.origin_of(stmt), callee.function.__name__
+        if callee.function in place.functions:
+            raise NotCompiled(f"recursive call of {name}", origin=origin)
+        if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+            raise NotCompiled(f"a call of {name} with `*` or `**`", origin=origin)
+        body = self.lower(callee.function)
+        if not _can_move(body) or (place.in_loop and may_read_unbound(body)):
+            return None
+        new = self.transplant(stmt, self.bindings(call, callee, body), body)
+        if new is None:
+            return None
+        self.added += sum(1 for _ in statements(new))
+        if self.added > LIMIT:
+            raise NotCompiled(f"the functions that {self.fn.name} calls are too long together", origin=origin)
+        return self.block(new, _Place((*place.functions, callee.function), place.in_loop))
+
+    def bindings(self, call: Any, callee: Callee, body: Function) -> dict[str, Any] | None:
+        """The argument of each parameter that gets one; None for a wrong call."""
+        positional = [p.id for p in (*body.params.posonlyargs, *body.params.args)]
+        hints = itertools.chain(positional, itertools.repeat("argument"))
+        bound = [self.value(hint, value) for hint, value in zip(hints, callee.bound)]
+        keywords = {name: self.value(name, value) for name, value in callee.keywords.items()}
+        return bind_arguments(body.params, [*bound, *call.args], keywords | {k.arg: k.value for k in call.keywords})
+
+    def value(self, hint: str, value: Any) -> Any:
+        """An object as an atom."""
+        return core.constant(value) if type(value) in _LITERALS else core.name(self.importer.bind(hint, value))
+
+    def transplant(self, stmt: Any, arguments: dict[str, Any] | None, body: Function) -> list[Any] | None:
+        """Bindings of the parameters, the body, and the assignment of the result, all in names of the caller."""
+        own = list(dict.fromkeys([*body.param_names, *(n for s in body.body for n in core.all_writes(s))]))
+        free = (core.reads(body.body) | core.reads(body.params)) - set(own)
+        meanings = {name: self.importer.meaning(name, body.scope) for name in sorted(free)}
+        if arguments is None or None in meanings.values():
+            return None
+        names = {name: self.temporary(core.stem(name)) for name in own}
+        live = {name: self.temporary(name) for name, meaning in meanings.items() if not core.is_atom(meaning)}
+        loads = meanings | names | live
+        defaults = {name: core.substitute(node, loads) for name, node in _defaults(body.params).items()}
+        bound = {name: arguments.get(name, defaults.get(name)) for name in body.param_names}
+        *moved, last = (core.substitute(s, loads, names) for s in body.body)
+        if not (isinstance(stmt, gast.Expr) and isinstance(last.value, gast.Constant)):
+            moved.append(core.rebuilt(stmt, value=last.value))
+        origin = core.origin_of(stmt)
+        moved = LiveReads({live[name]: meanings[name] for name in live}).block(moved)
+        new = [core.assign(names[name], node, origin) for name, node in bound.items()] + moved
+        return new or [core.place(gast.Pass(), origin)]
+
+
+# --- arguments --------------------------------------------------------------------------------------------------
+
+
+def bind_arguments(params: Any, positional: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The argument of each parameter as Python binds them, but for those that take their defaults.
+
+    `*args` gets a tuple display, `**kwargs` a dict display. None where Python would raise TypeError.
+    """
+    first = [p.id for p in (*params.posonlyargs, *params.args)]
+    by_name = {p.id for p in (*params.args, *params.kwonlyargs)}
+    found: dict[str, Any] = dict(zip(first, positional))
+    surplus = {name: node for name, node in keywords.items() if name not in by_name}
+    named = {name: node for name, node in keywords.items() if name in by_name}
+    if found.keys() & named.keys():
+        return None
+    found |= named
+    if (len(positional) > len(first) and params.vararg is None) or (surplus and params.kwarg is None):
+        return None
+    if not found.keys() | _defaults(params).keys() >= by_name | set(first):
+        return None
+    if params.vararg is not None:
+        found[params.vararg.id] = gast.Tuple(list(positional[len(first) :]), gast.Load())
+    if params.kwarg is not None:
+        found[params.kwarg.id] = gast.Dict([core.constant(name) for name in surplus], list(surplus.values()))
+    return found
+
+
+def _defaults(params: Any) -> dict[str, Any]:
+    positional = [p.id for p in (*params.posonlyargs, *params.args)]
+    found = dict(zip(positional[len(positional) - len(params.defaults) :], params.defaults))
+    return found | {p.id: node for p, node in zip(params.kwonlyargs, params.kw_defaults) if node is not None}
+
+
+# --- what can be inlined ----------------------------------------------------------------------------------------
+
+
+def _can_move(body: Function) -> bool:
+    """Whether a body means the same elsewhere: closures share its locals, `super()` looks at its frame."""
+    if any(isinstance(stmt, gast.FunctionDef) for stmt in statements(body.body)):
+        return False
+    free = core.reads(body.body) - body.local_names()
+    return not any(body.scope.lookup(name) is function for name in free for function in _OF_THE_FRAME)
+
+
+def may_read_unbound(fn: Function) -> bool:
+    """Whether a local variable may be read before it is assigned, as far as the structure tells.
+
+    Temporaries are assigned before they are read, by construction.
+    """
+    variables = {name for name in fn.local_names() if not core.is_temporary(name)}
+    return _bound_after(fn.body, set(fn.param_names), variables) is None
+
+
+def _bound_after(block: Iterable[Any], bound: set[str], variables: set[str]) -> set[str] | None:
+    """The variables that are certainly bound after a block; None if it may read one that is not."""
+    for stmt in block:
+        if any(name in variables and name not in bound for name in uses(stmt)) or isinstance(stmt, gast.Try):
+            return None
+        inner = {field: _bound_after(stmts, bound | set(defs(stmt)), variables) for field, stmts in blocks(stmt)}
+        then, other = inner.get("body", bound), inner.get("orelse", bound)
+        if then is None or other is None:
+            return None
+        if isinstance(stmt, gast.If):
+            bound = then & other
+        elif isinstance(stmt, gast.Delete):
+            bound = bound - set(defs(stmt))
+        elif isinstance(stmt, gast.Raise):
+            bound = variables  # nothing after it runs
+        elif not isinstance(stmt, (gast.For, gast.While)):
+            bound = bound | set(defs(stmt))
+    return bound
+
+
+def _last_number(names: Iterable[str]) -> int:
+    return max((int(number) for name in names for number in re.findall(r"··(\d+)", name)), default=0)
