@@ -22,7 +22,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.effects import NONE, Effects, Knowledge, tape_operation
 from s2s.transforms.liveness import Liveness
-from s2s.transforms.structure import assigned, blocks, defs, header, is_reverse, uses, with_blocks
+from s2s.transforms.structure import assigned, blocks, defs, header, is_reverse, replace_reads, uses, with_blocks
 from s2s.transforms.task import Task
 
 LINE = 100
@@ -150,7 +150,7 @@ class _Block:
         """The statement with what was chosen folded into it, as far as the line stays short."""
         fitting = self._fitting([n for n in chosen if n in self.held], stmt)
         taken = {n: self.held.pop(n) for n in fitting}
-        return self._substituted(stmt, {n: h.value for n, h in taken.items()}), list(taken.values())
+        return replace_reads(stmt, {n: h.value for n, h in taken.items()}), list(taken.values())
 
     def _may_enter(self, name: str, stmt: Any, reads: list[str], live: int, bound: set[str]) -> bool:
         if reads.count(name) != 1 or isinstance(stmt, (gast.While, gast.FunctionDef, gast.Try)):
@@ -209,18 +209,6 @@ class _Block:
             if held.name in names or any(not held.effects.commutes(w.effects) for w in written):
                 written.append(self.held.pop(held.name))
         self.new.extend(h.stmt for h in reversed(written))
-
-    def _substituted(self, stmt: Any, values: dict[str, Any]) -> Any:
-        if not values:
-            return stmt
-        changes = {}
-        for field_name in header(stmt):
-            old = getattr(stmt, field_name)
-            if isinstance(old, list):
-                changes[field_name] = [core.substitute(item, values) for item in old]
-            elif old is not None:
-                changes[field_name] = core.substitute(old, values)
-        return core.rebuilt(stmt, **changes)
 
 
 # --- the look of a statement ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ These functions take any statement of Core Python, and of the text that `fold` m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -112,6 +112,25 @@ def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any
 def _filled(block: list[Any], owner: Any) -> list[Any]:
     kept = [s for s in block if not isinstance(s, gast.Pass)]
     return kept or [like(gast.Pass(), owner)]
+
+
+def replace_reads(stmt: Any, values: Mapping[str, Any]) -> Any:
+    """The statement with expressions or names in place of names that it reads itself; nested blocks stay."""
+    if not values:
+        return stmt
+    changes = {}
+    for field_name in header(stmt):
+        old = getattr(stmt, field_name)
+        if isinstance(old, list):
+            changes[field_name] = [core.substitute(item, values) for item in old]
+        elif old is not None:
+            changes[field_name] = core.substitute(old, values)
+    return core.rebuilt(stmt, **changes)
+
+
+def next_number(names: Iterable[str]) -> int:
+    """A number that no temporary among the names has, nor any above it."""
+    return 1 + max((int(n.split("··")[1].split("·")[0]) for n in names if core.is_temporary(n)), default=0)
 
 
 def like(stmt: Any, model: Any) -> Any:

@@ -1,0 +1,140 @@
+"""Dead code goes: what computes values that nothing needs, and does nothing else.
+
+A statement is needed if it has an effect, or assigns a name that a needed statement reads; so a variable that only
+feeds itself round a loop is not needed. The user's statements are dropped only if they surely do nothing (`effects`);
+those of the reverse sweep are ours, and need not raise. A tape counts as a name that pushes and pops assign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.transforms.coalesce import without_empty_branches
+from s2s.transforms.effects import Knowledge, tape_operation
+from s2s.transforms.liveness import Liveness
+from s2s.transforms.structure import assigned, blocks, captured, copied, defs, is_reverse, uses, with_blocks
+
+_FINITE = (K.Range, K.Array, K.Tuple, K.List, K.Sequence, K.Dict, K.Str)
+
+
+def remove_dead(fn: Function, known: Knowledge) -> Function:
+    """`fn` without the statements that nothing needs."""
+    marks = _Marks(fn, known)
+    marks.collect(fn.body, None)
+    marks.spread()
+    return _without_overwritten(fn.with_body(_kept(fn.body, marks.needed, fn)))
+
+
+def _kept(block: Sequence[Any], needed: set[int], fn: Function) -> list[Any]:
+    new = []
+    for stmt in block:
+        if id(stmt) not in needed:
+            continue
+        stmt = with_blocks(stmt, lambda _, inner: _kept(inner, needed, fn))
+        if isinstance(stmt, gast.If) and not core.is_exit(stmt):
+            stmt = without_empty_branches(stmt, fn.facts)
+        if stmt is not None:
+            new.append(stmt)
+    return new
+
+
+def _without_overwritten(fn: Function) -> Function:
+    """`fn` without copies and constants that are never read before their name is assigned again."""
+    lives = Liveness(fn)
+
+    def block(stmts: Sequence[Any], out: int, protected: bool) -> list[Any]:
+        new = []
+        for stmt, live in zip(stmts, lives.afters(stmts, out, protected)):
+            copy = copied(stmt)
+            if copy is not None and not (live | lives.always) & lives.bit(copy[0]):
+                continue
+            inner = {i.field: i for i in lives.inner(stmt, live, protected)}
+            new.append(with_blocks(stmt, lambda f, b: block(b, inner[f].out, inner[f].protected)))  # noqa: B023
+        return new
+
+    return fn.with_body(block(fn.body, 0, False))
+
+
+class _Marks:
+    """Marks needed statements, by identity; a node that stands in two places is needed in both if in one."""
+
+    def __init__(self, fn: Function, known: Knowledge) -> None:
+        self.known = known
+        self.needed: set[int] = set()
+        self.waiting: list[Any] = []
+        self.parents: dict[int, list[Any]] = {}
+        self.definers: dict[str, list[Any]] = {}
+        self.names: set[str] = set()
+        self.always = captured(fn)
+
+    def collect(self, block: Sequence[Any], parent: Any) -> None:
+        """Note who assigns what; what has effects is needed."""
+        for stmt in block:
+            self.parents.setdefault(id(stmt), []).append(parent)
+            for name in self.assigns(stmt):
+                self.definers.setdefault(name, []).append(stmt)
+            if self.has_effect(stmt):
+                self.need(stmt)
+            for _, inner in blocks(stmt):
+                self.collect(inner, stmt)
+
+    def assigns(self, stmt: Any) -> list[str]:
+        tape = tape_operation(getattr(stmt, "value", None), self.known.tapes)
+        return defs(stmt) if tape is None else [*defs(stmt), tape]
+
+    def need(self, stmt: Any) -> None:
+        if id(stmt) not in self.needed:
+            self.needed.add(id(stmt))
+            self.waiting.append(stmt)
+
+    def spread(self) -> None:
+        """What needed statements read, and what holds them, is needed."""
+        while self.waiting:
+            stmt = self.waiting.pop()
+            for parent in self.parents.get(id(stmt), ()):
+                if parent is not None:
+                    self.need(parent)
+            for name in uses(stmt):
+                if name not in self.names:
+                    self.names.add(name)
+                    for definer in self.definers.get(name, ()):
+                        self.need(definer)
+            if isinstance(stmt, (gast.For, gast.While)) and core.is_exit(stmt.body[-1]):
+                self.need(stmt.body[-1])
+            if core.is_exit(stmt):
+                self.need(stmt.body[0])
+
+    def has_effect(self, stmt: Any) -> bool:
+        """Whether a statement does anything but assign names, its nested blocks apart."""
+        ours = is_reverse(stmt)
+        if isinstance(stmt, (gast.Pass, gast.Break)) or core.is_exit(stmt):
+            return False
+        if any(name in self.always for name in defs(stmt)):
+            return True
+        if isinstance(stmt, (gast.Assign, gast.Expr)):
+            if tape_operation(stmt.value, self.known.tapes) is not None:
+                return False
+            found = self.known.effects(stmt.value, ours)
+            return found.raises or found.writes or not self.plain_target(stmt, ours)
+        if isinstance(stmt, gast.AugAssign):
+            return not (ours and isinstance(stmt.target, gast.Name) and K.immutable(self.known.kind(stmt.target)))
+        if isinstance(stmt, gast.If):
+            return not (ours or isinstance(stmt.test, gast.Constant) or K.immutable(self.known.kind(stmt.test)))
+        if isinstance(stmt, gast.For):
+            return not (ours or isinstance(self.known.kind(stmt.iter), _FINITE))
+        # A loop of the user's may not end, which is an effect; ours end.
+        return not (isinstance(stmt, gast.While) and ours)
+
+    def plain_target(self, stmt: Any, ours: bool) -> bool:
+        if isinstance(stmt, gast.Expr) or assigned(stmt) is not None:
+            return True
+        if not isinstance(stmt.targets[0], gast.Tuple):
+            return False
+        kind = self.known.kind(stmt.value)
+        return ours or (isinstance(kind, K.Tuple) and len(kind.items) == len(stmt.targets[0].elts))

@@ -1,0 +1,239 @@
+"""Small rewritings of derivative code: products with one, double signs, sums over axes that were never added.
+
+Formulas of rules are written for the general case; put into a program, they often say more than is needed. A rewriting
+takes one operation on atoms, looks through the atoms to the operations that made them, and gives a shorter operation,
+or None. The value stays the same for every float (but for `a * (1 / b)` and products taken in another order, where the
+last digit may differ), and so do shape and dtype. They are for the reverse sweep only: the user's own operations stay
+as they are.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import gast
+import numpy as np
+
+from s2s import core
+from s2s import kinds as K
+from s2s.kinds import Kind
+from s2s.runtime import numeric
+from s2s.transforms.callee import OPERATORS
+
+
+class Look(Protocol):
+    """What a rewriting may ask about the operands of an operation."""
+
+    def made(self, atom: Any) -> Any:
+        """The operation that made an atom, if it would give the same value here."""
+
+    def only(self, atom: Any) -> Any:
+        """The same, if the atom is not read anywhere else."""
+
+    def kind(self, node: Any) -> Kind: ...
+
+    def function(self, node: Any) -> Any: ...
+
+    def shape(self, atom: Any) -> str | None:
+        """The canonical name of an array's shape."""
+
+
+def rewritten(expr: Any, look: Look, may_alias: bool) -> Any:
+    """The operation in its shortest form: perhaps an atom, perhaps nested; itself if nothing applies.
+
+    may_alias: whether the result may be one of the operands itself, where it was a new array.
+    """
+    for _ in range(8):
+        for rewrite in _REWRITINGS:
+            shorter = rewrite(expr, look)
+            if shorter is not None and (may_alias or not core.is_atom(shorter) or rewrite in _NO_NEW_ALIAS):
+                break
+        else:
+            return expr
+        expr = shorter
+        if not _is_flat(expr):
+            return expr
+    return expr
+
+
+def _is_flat(expr: Any) -> bool:
+    if isinstance(expr, gast.BinOp):
+        return core.is_atom(expr.left) and core.is_atom(expr.right)
+    return not isinstance(expr, gast.UnaryOp) or core.is_atom(expr.operand)
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------
+
+
+def _constants(expr: Any, look: Look) -> Any:
+    """`2 - 1` is 1."""
+    if not (_is(expr, gast.BinOp) and _number(expr.left) and _number(expr.right)):
+        return None
+    if isinstance(expr.op, (gast.Add, gast.Sub, gast.Mult)):
+        value = OPERATORS[type(expr.op)](expr.left.value, expr.right.value)
+        if value == value and (isinstance(value, float) or abs(value) < 1 << 53) and value >= 0:
+            return core.constant(value)
+    return None
+
+
+def _one(expr: Any, look: Look) -> Any:
+    """`1.0 * g`, `g / 1` and `g ** 1` are g."""
+    if not _is(expr, gast.BinOp):
+        return None
+    if isinstance(expr.op, gast.Mult) and _is_one(expr.left) and _stays(expr.right, expr.left, look):
+        return expr.right
+    if isinstance(expr.op, (gast.Mult, gast.Div, gast.Pow)) and _is_one(expr.right):
+        return expr.left if _stays(expr.left, expr.right, look) else None
+    return None
+
+
+def _stays(atom: Any, one: Any, look: Look) -> bool:
+    """Whether a product of an atom with one has the atom's own type. A 0-d array becomes a scalar."""
+    kind = look.kind(atom)
+    dtype = K.dtype_of(kind)
+    zero_dimensions = isinstance(kind, K.Array) and kind.ndim == 0
+    return dtype is not None and dtype.kind in "fc" and not zero_dimensions and isinstance(kind, (K.Array, K.Scalar))
+
+
+# --- signs ------------------------------------------------------------------------------------------------------
+
+
+def _double_sign(expr: Any, look: Look) -> Any:
+    """`-(-g)` is g."""
+    return _negated(look.made(expr.operand)) if _is_negation(expr) else None
+
+
+def _sign_in_sum(expr: Any, look: Look) -> Any:
+    """`x + -t` is `x - t`, `-t + x` is `x - t`, `x - -t` is `x + t`."""
+    if not (_is(expr, gast.BinOp) and isinstance(expr.op, (gast.Add, gast.Sub))):
+        return None
+    right = _negated(look.made(expr.right))
+    if right is not None:
+        op = gast.Sub if isinstance(expr.op, gast.Add) else gast.Add
+        return gast.BinOp(expr.left, op(), right)
+    left = _negated(look.made(expr.left)) if isinstance(expr.op, gast.Add) else None
+    return None if left is None else gast.BinOp(expr.right, gast.Sub(), left)
+
+
+def _sign_in_product(expr: Any, look: Look) -> Any:
+    """`a * -b` is `-(a * b)`, so that whatever takes it in can subtract."""
+    if not (_is(expr, gast.BinOp) and isinstance(expr.op, (gast.Mult, gast.Div, gast.MatMult))):
+        return None
+    for side in ("right", "left"):
+        inner = _negated(look.only(getattr(expr, side)))
+        if inner is not None:
+            return gast.UnaryOp(gast.USub(), core.rebuilt(expr, **{side: inner}))
+    return None
+
+
+# --- products ---------------------------------------------------------------------------------------------------
+
+
+def _reciprocal(expr: Any, look: Look) -> Any:
+    """`g * (1 / b)` is `g / b`."""
+    if not (_is(expr, gast.BinOp) and isinstance(expr.op, gast.Mult)):
+        return None
+    inner = look.only(expr.right)
+    if _is(inner, gast.BinOp) and isinstance(inner.op, gast.Div) and _is_one(inner.left):
+        return gast.BinOp(expr.left, gast.Div(), inner.right)
+    return None
+
+
+def _left_association(expr: Any, look: Look) -> Any:
+    """`g * (2 * x)` is `g * 2 * x`, which needs no parentheses; not where it would take one more pass over an array."""
+    if not (_is(expr, gast.BinOp) and isinstance(expr.op, gast.Mult)):
+        return None
+    inner = look.only(expr.right)
+    if not (_is(inner, gast.BinOp) and isinstance(inner.op, gast.Mult)):
+        return None
+    outside, inside = K.ndim_of(look.kind(expr.left)), K.ndim_of(look.kind(expr.right))
+    if outside is None or inside is None or outside > inside:
+        return None
+    return gast.BinOp(gast.BinOp(expr.left, gast.Mult(), inner.left), gast.Mult(), inner.right)
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------
+
+
+def _stretched_operand(expr: Any, look: Look) -> Any:
+    """`np.broadcast_to(e, z.shape) * other` is `e * other`, where other has the shape of z anyway."""
+    if not (_is(expr, gast.BinOp) and isinstance(expr.op, (gast.Mult, gast.Div, gast.Add, gast.Sub))):
+        return None
+    for side, other in (("left", "right"), ("right", "left")):
+        call = look.made(getattr(expr, side))
+        if not (_is(call, gast.Call) and look.function(call) is np.broadcast_to and len(call.args) == 2):
+            continue
+        stretched, shape = call.args
+        owner = _owner_of_shape(look.made(shape), look)
+        same = (
+            owner is not None
+            and look.shape(owner) is not None
+            and look.shape(owner) == look.shape(getattr(expr, other))
+        )
+        if same and _keeps_dtype(look.kind(stretched), look.kind(getattr(expr, other))):
+            return core.rebuilt(expr, **{side: stretched})
+    return None
+
+
+def _keeps_dtype(stretched: Kind, other: Kind) -> bool:
+    """Whether a number and an array of its dtype do the same to another array. Python's numbers take its dtype."""
+    own, theirs = K.dtype_of(stretched), K.dtype_of(other)
+    if own is None or theirs is None or isinstance(stretched, K.Numeric):
+        return False
+    if isinstance(stretched, K.Scalar) and stretched.python:
+        return own.kind == theirs.kind
+    return True
+
+
+def _same_shape(expr: Any, look: Look) -> Any:
+    """`unbroadcast(e, y.shape)` is e, where e has this shape."""
+    if not (_is(expr, gast.Call) and look.function(expr) is numeric.unbroadcast and len(expr.args) == 2):
+        return None
+    value, shape = expr.args
+    owner = _owner_of_shape(look.made(shape), look)
+    return value if _same(owner, value, look) else None
+
+
+def _same(owner: Any, value: Any, look: Look) -> bool:
+    """Whether two arrays are known to have the same shape."""
+    return owner is not None and look.shape(owner) is not None and look.shape(owner) == look.shape(value)
+
+
+def _owner_of_shape(made: Any, look: Look) -> Any:
+    if _is(made, gast.Attribute) and made.attr == "shape" and core.is_atom(made.value):
+        return made.value
+    if _is(made, gast.Call) and look.function(made) in (np.shape, numeric.shape_of) and len(made.args) == 1:
+        return made.args[0]
+    return None
+
+
+_Rewriting = Callable[[Any, Look], Any]
+_REWRITINGS: tuple[_Rewriting, ...] = (
+    _constants, _one, _double_sign, _sign_in_sum, _sign_in_product, _reciprocal, _left_association,
+    _stretched_operand, _same_shape,
+)  # fmt: skip
+# `unbroadcast` gives its argument itself where the shapes are equal: leaving it out shares nothing that was not shared.
+_NO_NEW_ALIAS = (_constants, _same_shape)
+
+
+def _is(node: Any, cls: type) -> bool:
+    return isinstance(node, cls)
+
+
+def _number(node: Any) -> bool:
+    return isinstance(node, gast.Constant) and type(node.value) in (int, float)
+
+
+def _is_one(node: Any) -> bool:
+    return _number(node) and operator.eq(node.value, 1)
+
+
+def _is_negation(node: Any) -> bool:
+    return isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub)
+
+
+def _negated(node: Any) -> Any:
+    """The operand of a negation, None for anything else."""
+    return node.operand if _is_negation(node) else None

@@ -1,0 +1,325 @@
+"""Copies, known conditions and known values are put in place of names, in the order of the program.
+
+The table of what names hold is kept along the way. An entry goes when its name, or a name that it reads, is assigned
+again, and what depends on memory goes when memory may be written. So single assignment is not taken for granted.
+
+- a copy `a = b`: where a is read, b is. The user's own copies stay, as they say something to the reader
+- `if` on a constant: the branch
+- the reverse sweep computes what is held by a name already: the name
+- operations of the reverse sweep in their shortest form (`peephole`)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.kinds import Kind
+from s2s.transforms.callee import OPERATORS
+from s2s.transforms.effects import Effects, Knowledge
+from s2s.transforms.peephole import rewritten
+from s2s.transforms.samples import result_kind
+from s2s.transforms.structure import (
+    assigned,
+    blocks,
+    captured,
+    copied,
+    defs,
+    is_reverse,
+    like,
+    loads,
+    next_number,
+    replace_reads,
+    statements,
+    uses,
+    with_blocks,
+)  # fmt: skip
+
+
+def propagate(fn: Function, known: Knowledge) -> Function:
+    """`fn` with copies and known values in place."""
+    run = _Propagation(fn, known)
+    body = run.block(fn.body)
+    return fn.with_body(body).with_facts(
+        kinds={**fn.facts.kinds, **run.kinds}, shapes={**fn.facts.shapes, **run.shapes}
+    )
+
+
+class _Table:
+    """What names hold: an atom (a copy) or an operation."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.readers: dict[str, set[str]] = {}
+        self.in_memory: set[str] = set()
+        self.holders: dict[Any, str] = {}
+
+    def hold(self, name: str, value: Any, effects: Effects) -> None:
+        read = loads(value)
+        if name in read:
+            return
+        self.values[name] = value
+        for other in read:
+            self.readers.setdefault(other, set()).add(name)
+        if effects.reads:
+            self.in_memory.add(name)
+        if not core.is_atom(value):
+            self.holders.setdefault(key(value), name)
+
+    def drop(self, name: str) -> None:
+        """A name is assigned: forget what it held, and what was held in terms of it."""
+        for entry in (name, *self.readers.pop(name, ())):
+            value = self.values.pop(entry, None)
+            if value is not None and not core.is_atom(value) and self.holders.get(key(value)) == entry:
+                del self.holders[key(value)]
+            self.in_memory.discard(entry)
+
+    def memory_written(self) -> None:
+        for name in list(self.in_memory):
+            self.drop(name)
+
+    def copy_of(self, name: str) -> Any:
+        value = self.values.get(name)
+        return value if core.is_atom(value) else None
+
+
+class _Propagation:
+    """One run over a function. It is also what rewritings look at (`peephole.Look`)."""
+
+    def __init__(self, fn: Function, known: Knowledge) -> None:
+        self.fn = fn
+        self.known = known
+        self.function = known.function
+        self.fixed = captured(fn)
+        self.table = _Table()
+        self.count = Counter(n for s in statements(fn.body) for n in uses(s))
+        self.shared = exposed_names(fn, known)
+        self.own_reads: list[str] = []
+        self.kinds: dict[str, Kind] = {}
+        self.shapes: dict[str, str] = {}
+        self.next_number = next_number(known.local)
+
+    # --- statements ---
+
+    def block(self, stmts: Iterable[Any]) -> list[Any]:
+        new: list[Any] = []
+        for stmt in stmts:
+            new.extend(self.statement(stmt))
+        return new
+
+    def statement(self, stmt: Any) -> list[Any]:
+        if isinstance(stmt, gast.FunctionDef):
+            self.assign_again([stmt.name])
+            return [stmt]
+        if isinstance(stmt, (gast.For, gast.While)):
+            return [self.loop(stmt)]
+        self.own_reads = uses(stmt)
+        replaced = self.replaced(stmt)
+        if isinstance(replaced, gast.If):
+            return self.branch(replaced)
+        if blocks(replaced):
+            return [self.protected(replaced)]
+        before: list[Any] = []
+        if is_reverse(replaced) and assigned(replaced) is not None:
+            replaced = self.shortened(replaced, before)
+        self.note(replaced)
+        return [*before, replaced]
+
+    def replaced(self, stmt: Any) -> Any:
+        """The statement with copies in place of the names that it reads."""
+        copies = {n: c for n in set(self.own_reads) if (c := self.table.copy_of(n)) is not None}
+        return stmt if isinstance(stmt, gast.Delete) else replace_reads(stmt, copies)
+
+    def branch(self, stmt: Any) -> list[Any]:
+        if isinstance(stmt.test, gast.Constant) and not core.is_exit(stmt):
+            taken = stmt.body if stmt.test.value else stmt.orelse
+            return self.block(s for s in taken if not isinstance(s, gast.Pass))
+        return [with_blocks(stmt, self.inner)]
+
+    def inner(self, field_name: str, block: Sequence[Any]) -> list[Any]:
+        """A block that may not run: what it assigns is unknown afterwards, and before its sibling runs."""
+        new = self.block(block)
+        self.forget(block)
+        return new
+
+    def protected(self, stmt: Any) -> Any:
+        self.assign_again(defs(stmt))
+        self.forget([stmt])
+        return with_blocks(stmt, self.inner)
+
+    def loop(self, stmt: Any) -> Any:
+        if isinstance(stmt, gast.For):
+            self.own_reads = uses(stmt)
+            stmt = self.replaced(stmt)
+        self.forget([stmt])
+        if isinstance(stmt, gast.While):
+            self.own_reads = uses(stmt)
+            stmt = self.replaced(stmt)
+        return with_blocks(stmt, self.inner)
+
+    def forget(self, block: Iterable[Any]) -> None:
+        """Forget what may be different once a block has run."""
+        for stmt in block:
+            for inner in statements([stmt]):
+                self.assign_again(defs(inner))
+                if not blocks(inner) and self.writes_memory(inner):
+                    self.table.memory_written()
+
+    # --- the table ---
+
+    def note(self, stmt: Any) -> None:
+        """Take a simple statement into the table."""
+        if self.writes_memory(stmt):
+            self.table.memory_written()
+        self.assign_again(defs(stmt))
+        name = assigned(stmt)
+        if name is None or name in self.fixed:
+            return
+        copy = copied(stmt)
+        if copy is None:
+            effects = self.known.effects(stmt.value, is_reverse(stmt))
+            if not effects.writes:
+                self.table.hold(name, stmt.value, effects)
+        elif self.may_replace(name, copy[1], stmt):
+            self.table.hold(name, copy[1], Effects())
+
+    def assign_again(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.table.drop(name)
+
+    def writes_memory(self, stmt: Any) -> bool:
+        if isinstance(stmt, gast.AugAssign):
+            return not (isinstance(stmt.target, gast.Name) and K.immutable(self.kind(stmt.target)))
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], (gast.Subscript, gast.Attribute)):
+            return True
+        if isinstance(stmt, (gast.Assign, gast.Expr)):
+            value = stmt.value
+            owner = getattr(getattr(value, "func", None), "value", None)
+            on_tape = isinstance(owner, gast.Name) and owner.id in self.known.tapes
+            return not on_tape and self.known.effects(value, is_reverse(stmt)).writes
+        return not isinstance(stmt, (gast.Pass, gast.Break, gast.Return, gast.Assert))
+
+    def may_replace(self, name: str, value: Any, stmt: Any) -> bool:
+        """Whether a copy is ours, not one that the user wrote to give a value another name."""
+        if isinstance(value, gast.Name) and (value.id in self.fixed or value.id not in self.known.local):
+            return False
+        if core.is_temporary(name):
+            return True
+        if not isinstance(value, gast.Name):
+            return False
+        return is_reverse(stmt) or core.variable(name) == core.variable(value.id)
+
+    # --- operations of the reverse sweep ---
+
+    def shortened(self, stmt: Any, before: list[Any]) -> Any:
+        name = assigned(stmt)
+        assert name is not None
+        may_alias = name not in self.shared or K.immutable(self.kind(core.name(name)))
+        value = stmt.value
+        for _ in range(4):
+            shorter = rewritten(value, self, may_alias)
+            if shorter is value:
+                break
+            value = self.flattened(shorter, stmt, before)
+        if may_alias and not core.is_atom(value) and self.is_costly(value):
+            holder = self.table.holders.get(key(value))
+            if holder is not None:
+                value = core.name(holder)
+        return stmt if value is stmt.value else core.rebuilt(stmt, value=value)
+
+    def flattened(self, expr: Any, stmt: Any, before: list[Any]) -> Any:
+        """The expression as one operation on atoms; what is nested goes into temporaries."""
+        if core.is_atom(expr) or not isinstance(expr, (gast.BinOp, gast.UnaryOp)):
+            return expr
+        fields = ("left", "right") if isinstance(expr, gast.BinOp) else ("operand",)
+        changes = {f: self.held(getattr(expr, f), stmt, before) for f in fields}
+        return core.rebuilt(expr, **changes)
+
+    def held(self, expr: Any, stmt: Any, before: list[Any]) -> Any:
+        if core.is_atom(expr):
+            return expr
+        flat = self.flattened(expr, stmt, before)
+        name = core.temporary("t", self.next_number)
+        self.next_number += 1
+        self.count[name] = 1
+        self.own_reads.append(name)
+        self.known.local.add(name)
+        if isinstance(flat, gast.BinOp):
+            self.learn(name, flat)
+        new = like(core.assign(name, flat, None), stmt)
+        before.append(new)
+        self.note(new)
+        return core.name(name)
+
+    def learn(self, name: str, expr: Any) -> None:
+        """Kind and shape of a new temporary, as `infer` would find them."""
+        operands = (expr.left, expr.right)
+        self.kinds[name] = result_kind(OPERATORS[type(expr.op)], tuple(map(self.kind, operands)))
+        shapes = {self.shape(o) for o in operands if K.ndim_of(self.kind(o)) != 0}
+        if isinstance(self.kinds[name], K.Array) and len(shapes) == 1 and not isinstance(expr.op, gast.MatMult):
+            (shape,) = shapes
+            if shape is not None:
+                self.shapes[name] = shape
+
+    def is_costly(self, value: Any) -> bool:
+        """Whether an operation is worth a name of its own rather than being done again."""
+        if isinstance(value, gast.Call):
+            function = self.function(value)
+            return isinstance(function, np.ufunc) or getattr(function, "__module__", None) == "math"
+        if not isinstance(value, gast.BinOp):
+            return False
+        heavy = isinstance(value.op, (gast.Pow, gast.MatMult, gast.Div))
+        return heavy or any(isinstance(self.kind(a), K.Array) for a in (value.left, value.right))
+
+    # --- what rewritings look at ---
+
+    def made(self, atom: Any) -> Any:
+        value = self.table.values.get(atom.id) if isinstance(atom, gast.Name) else None
+        return None if core.is_atom(value) else value
+
+    def only(self, atom: Any) -> Any:
+        if not isinstance(atom, gast.Name) or self.count[atom.id] != 1 or atom.id not in self.own_reads:
+            return None
+        return self.made(atom)
+
+    def kind(self, node: Any) -> Kind:
+        found = self.kinds.get(node.id) if isinstance(node, gast.Name) else None
+        return self.known.kind(node) if found is None else found
+
+    def shape(self, atom: Any) -> str | None:
+        if not isinstance(atom, gast.Name):
+            return None
+        return self.shapes.get(atom.id) or self.known.shapes.get(atom.id)
+
+
+def key(expr: Any) -> Any:
+    """A hashable form of an operation: equal for equal text."""
+    if isinstance(expr, gast.Name):
+        return expr.id
+    if isinstance(expr, gast.Constant):
+        return type(expr.value), repr(expr.value)
+    if isinstance(expr, gast.AST):
+        return type(expr), *(key(getattr(expr, f)) for f in expr._fields if f not in ("ctx", "kind"))
+    return tuple(map(key, expr)) if isinstance(expr, list) else expr
+
+
+def exposed_names(fn: Function, known: Knowledge) -> set[str]:
+    """The names whose object may become known by another name, be returned or written to: by more than arithmetic."""
+    found: set[str] = set()
+    for stmt in statements(fn.body):
+        value = getattr(stmt, "value", None)
+        arithmetic = isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare))
+        if isinstance(value, gast.Call):
+            function = known.function(value)
+            arithmetic = isinstance(function, np.ufunc) or function in (np.sum, np.mean, *vars(math).values())
+        if not (arithmetic and assigned(stmt) is not None):
+            found.update(uses(stmt))
+    return found

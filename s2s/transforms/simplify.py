@@ -1,0 +1,136 @@
+"""Differentiation writes more than is needed; this pass takes it out again, to a fixed point.
+
+`propagate` puts copies and known values in place and shortens operations, `remove_dead` drops what nothing needs.
+Reads that cost nothing (`x.shape`, `len(x)`, `range(n)`) are done again where they are needed instead of being kept
+in a name, as a person would write them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.transforms.dead import remove_dead
+from s2s.transforms.effects import Knowledge
+from s2s.transforms.liveness import Liveness
+from s2s.transforms.propagate import propagate
+from s2s.transforms.structure import (
+    assigned,
+    captured,
+    defs,
+    like,
+    loads,
+    next_number,
+    replace_reads,
+    statements,
+    uses,
+    with_blocks,
+)  # fmt: skip
+from s2s.transforms.task import Task
+
+_ROUNDS = 4
+_FIXED_ATTRIBUTES = ("shape", "ndim", "size", "T", "dtype")
+
+
+def simplify(fn: Function, task: Task) -> Function:
+    """`fn` in fewer and shorter statements, which compute the same."""
+    for _ in range(_ROUNDS):
+        before = fn.body
+        fn = propagate(fn, Knowledge(fn))
+        fn = remove_dead(fn, Knowledge(fn))
+        if len(fn.body) == len(before) and all(a is b for a, b in zip(fn.body, before)):
+            break
+    fn = read_again(fn)
+    return remove_dead(fn, Knowledge(fn))
+
+
+def read_again(fn: Function) -> Function:
+    """`fn` with reads that cost nothing done where their value is used."""
+    return _Rereading(fn).run()
+
+
+class _Rereading:
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.known = Knowledge(fn)
+        self.lives = Liveness(fn)
+        self.definitions = Counter(fn.param_names)
+        self.definitions.update(n for s in statements(fn.body) for n in defs(s))
+        self.versions = Counter(core.variable(n) for n in self.definitions)
+        self.next_number = next_number(self.definitions)
+        self.fixed = captured(fn)
+        reshaped = (s for s in statements(fn.body) if isinstance(s, gast.Assign))
+        self.safe = not any(isinstance(s.targets[0], gast.Attribute) for s in reshaped)
+
+    def run(self) -> Function:
+        if not self.safe:
+            return self.fn
+        return self.fn.with_body(self.block(self.fn.body, {}, 0, False))
+
+    def block(self, stmts: Iterable[Any], outer: Mapping[str, Any], out: int, protected: bool) -> list[Any]:
+        """The block with reads put before the statements that use them; `outer`: reads that hold all through it."""
+        stmts = list(stmts)
+        cheap = dict(outer)
+        new: list[Any] = []
+        for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
+            if not isinstance(stmt, (gast.While, gast.FunctionDef)):
+                before = self.lives.before(stmt, live)
+                again = self.repeated([n for n in uses(stmt) if n in cheap], cheap, before, stmt, new)
+                stmt = replace_reads(stmt, again)
+            inner = {i.field: i for i in self.lives.inner(stmt, live, protected)}
+            new.append(
+                with_blocks(stmt, lambda f, b: self.block(b, cheap, inner[f].out, inner[f].protected))  # noqa: B023
+            )
+            name = assigned(stmt)
+            if name is not None and self.is_cheap(name, stmt):
+                cheap[name] = stmt
+        return new
+
+    def repeated(
+        self, names: Iterable[str], cheap: Mapping[str, Any], live: int, stmt: Any, new: list[Any]
+    ) -> dict[str, str]:
+        """Do reads again before a statement, parts first (`len(x)` before `range(len(x))`); returns their new names."""
+        made: dict[str, str] = {}
+        for name in dict.fromkeys(names):
+            value = cheap[name].value
+            if not self.stays_alive(value, cheap, live):
+                continue
+            parts = self.repeated([n for n in loads(value) if n in cheap], cheap, live, stmt, new)
+            made[name] = core.temporary(core.stem(name), self.next_number)
+            self.next_number += 1
+            new.append(like(core.assign(made[name], core.substitute(value, parts), None), stmt))
+        return made
+
+    def is_cheap(self, name: str, stmt: Any) -> bool:
+        """Whether a statement reads, at no cost, what stays the same for ever."""
+        value = stmt.value
+        if not core.is_temporary(name) or self.definitions[name] != 1 or name in self.fixed:
+            return False
+        owners = loads(value)
+        if any(n in self.fixed or (n in self.known.local and self.definitions[n] != 1) for n in owners):
+            return False
+        if isinstance(value, gast.Attribute):
+            return value.attr in _FIXED_ATTRIBUTES and isinstance(self.known.kind(value.value), K.Array)
+        if not isinstance(value, gast.Call) or value.keywords:
+            return False
+        function = self.known.function(value)
+        if function is len:
+            return isinstance(self.known.kind(value.args[0]), (K.Array, K.Tuple, K.Range))
+        return function is range and not self.known.effects(value).writes
+
+    def stays_alive(self, value: Any, cheap: Mapping[str, Any], live: int) -> bool:
+        """Whether what is read is there anyway, or may be kept without taking a name from another version."""
+        for name in loads(value):
+            if name in cheap:
+                if not self.stays_alive(cheap[name].value, cheap, live):
+                    return False
+            elif name in self.known.local and not self.lives.bit(name) & live:
+                if self.versions[core.variable(name)] != 1:
+                    return False
+        return True
