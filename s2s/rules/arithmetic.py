@@ -118,12 +118,12 @@ def power_jvp_x(x_dot, ans, x, y):
 
 @vjp(*POWERS, math.pow, wrt="y")
 def power_vjp_y(g, ans, x, y):
-    return unbroadcast(guarded_multiply(g, guarded_multiply(log_or_zero(x), ans)), shape_of(y))
+    return unbroadcast(guarded_multiply(g, guarded_multiply(log_or_zero(x, ans), ans)), shape_of(y))
 
 
 @jvp(*POWERS, math.pow, wrt="y")
 def power_jvp_y(y_dot, ans, x, y):
-    return guarded_multiply(y_dot, guarded_multiply(log_or_zero(x), ans))
+    return guarded_multiply(y_dot, guarded_multiply(log_or_zero(x, ans), ans))
 
 
 # --- matrix products --------------------------------------------------------------------------------------------

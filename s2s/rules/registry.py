@@ -21,7 +21,7 @@ import inspect
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from types import GetSetDescriptorType, MappingProxyType, MethodDescriptorType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -242,7 +242,7 @@ def elementwise(
         index = {p: i if len(by) > 1 else None for i, p in enumerate(by)}
         partials = {p: _component(body, index[p]) for p in by}
         guard = guarded or singular
-        first = _positions(body)
+        value = {p: _reader(body, p) for p in by}
         new = Rule(
             body.__name__,
             functions,
@@ -251,7 +251,7 @@ def elementwise(
             bodies=dict.fromkeys(by, body),
             partial_index=index,
             partials=partials,
-            vjps={p: _vjp_of(partials[p], first[p], guard) for p in by},
+            vjps={p: _vjp_of(partials[p], value[p], guard) for p in by},
             jvps={p: _jvp_of(partials[p], guard) for p in by},
             guarded=guarded,
             singular=singular,
@@ -267,7 +267,7 @@ def linear(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
 
     def register(body: F) -> F:
         position = _positions(body, skip=2)[wrt]
-        jvps = {wrt: _itself(functions[0], position)}
+        jvps = {wrt: _itself(functions[0], position, body)}
         new = Rule(body.__name__, functions, body, skip=2, vjps={wrt: body}, jvps=jvps, linear=frozenset({wrt}))
         registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
         return body
@@ -356,7 +356,15 @@ def _component(body: Body, index: int | None) -> Body:
     return partial
 
 
-def _vjp_of(partial: Body, position: int, guard: bool) -> Body:
+def _reader(body: Body, name: str) -> Callable[[Sequence[Any], Mapping[str, Any]], Any]:
+    """Finds the value of a parameter among the arguments of a call."""
+    position = _positions(body).get(name)
+    if position is None:
+        return lambda params, kwargs: kwargs[name]
+    return lambda params, kwargs: params[position]
+
+
+def _vjp_of(partial: Body, value: Callable[..., Any], guard: bool) -> Body:
     """The cotangent of a parameter from its partial."""
 
     def elementwise_vjp(g: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
@@ -364,7 +372,7 @@ def _vjp_of(partial: Body, position: int, guard: bool) -> Body:
             product = guarded_multiply(g, _slope(partial, ans, params, kwargs))
         else:
             product = g * partial(ans, *params, **kwargs)
-        return unbroadcast(product, shape_of(params[position]))
+        return unbroadcast(product, shape_of(value(params, kwargs)))
 
     return elementwise_vjp
 
@@ -391,14 +399,24 @@ def _slope(partial: Body, ans: Any, params: Sequence[Any], kwargs: Mapping[str, 
             return partial(*(np.asarray(v)[()] if isinstance(v, (float, complex)) else v for v in (ans, *params)), **kwargs)
 
 
-def _itself(function: Any, position: int) -> Body:
+def _itself(function: Any, position: int, body: Body) -> Body:
     """The tangent of a function that is linear in one parameter."""
-    call = function.__get__ if inspect.isgetsetdescriptor(function) else function
+    defaults = body.__kwdefaults__ or {}
 
     def linear_jvp(p_dot: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
-        return call(*params[:position], p_dot, *params[position + 1 :], **kwargs)
+        given = {k: v for k, v in kwargs.items() if k not in defaults or v is not defaults[k]}
+        return _call(function, (*params[:position], p_dot, *params[position + 1 :]), given)
 
     return linear_jvp
+
+
+def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The function's result; methods and attributes of arrays are looked up, so that what behaves as an array will do."""
+    if isinstance(function, GetSetDescriptorType):
+        return getattr(args[0], function.__name__)
+    if isinstance(function, MethodDescriptorType):
+        return getattr(args[0], function.__name__)(*args[1:], **kwargs)
+    return function(*args, **kwargs)
 
 
 __all__ = ["Rule", "decompose", "elementwise", "find", "jvp", "linear", "registry", "supported", "vjp", "zero_derivative"]

@@ -109,13 +109,17 @@ def power_slope(x: Any, y: Any) -> Any:
     return np.where(zero, 0, slope)[()] if np.any(zero) else slope
 
 
-def log_or_zero(x: Any) -> Any:
-    """`log(x)`, but zero at zero: the factor in the derivative of `x ** y` by y; nan for negative real x."""
-    if type(x) is float:
+def log_or_zero(x: Any, ans: Any) -> Any:
+    """`log(x)`, but zero at zero: the factor in the derivative of `ans = x ** y` by y.
+
+    It is complex where `ans` is, and nan for a negative x where that is real.
+    """
+    if type(x) is float and type(ans) is float:
         return math.log(x) if x > 0 else (math.nan if x else 0.0)
     zero = x == 0
+    base = np.where(zero, 1, x)[()] if np.any(zero) else x
     with np.errstate(invalid="ignore"):
-        return np.log(np.where(zero, 1, x)[()] if np.any(zero) else x)
+        return np.log(base + 0j if np.iscomplexobj(ans) else base)
 
 
 # --- signs and ties ---------------------------------------------------------------------------------------------
@@ -132,7 +136,36 @@ def tie_weight(x: Any, other: Any, ans: Any) -> Any:
     chosen = x == ans
     if not np.any(tied):
         return chosen
-    return np.where(tied, np.result_type(ans).type(0.5), chosen)[()]
+    return np.where(tied, ans.dtype.type(0.5), chosen)[()]
+
+
+def clip_weights(a: Any, lower: Any, upper: Any) -> tuple[Any, Any, Any]:
+    """The derivatives of `minimum(maximum(a, lower), upper)` by its three arguments, of which a bound may be None."""
+    by_a, by_lower, by_upper, raised = np.ones_like(a, dtype=bool)[()], 0, 0, a
+    if lower is not None:
+        raised = np.maximum(a, lower)
+        by_a, by_lower = tie_weight(a, lower, raised), tie_weight(lower, a, raised)
+    if upper is not None:
+        ans = np.minimum(raised, upper)
+        kept, by_upper = tie_weight(raised, upper, ans), tie_weight(upper, raised, ans)
+        by_a, by_lower = by_a * kept, by_lower * kept
+    return by_a, by_lower, by_upper
+
+
+def extremum_weight(a: Any, ans: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    """The derivative of the greatest or least element over `axis` by each element: ties share evenly.
+
+    A nan that decides the result has the whole of it; a starting value that ties has its share too.
+    """
+    if axis is not None and not keepdims:
+        ans = np.expand_dims(ans, axis)
+    chosen = (a == ans) | (a != a)
+    if where is not True:
+        chosen = chosen & where
+    count = np.sum(chosen, axis=axis, keepdims=True)
+    if initial is not None:
+        count = count + (initial == ans)
+    return np.where(chosen, chosen / np.maximum(count, 1), 0).astype(ans.dtype)
 
 
 # --- gathering and scattering -----------------------------------------------------------------------------------
@@ -173,3 +206,10 @@ def is_mask(index: Any) -> bool:
 
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
+
+
+def pieces(g: Any, like: Any) -> Any:
+    """The parts of an array in nested lists, nested as `like` is."""
+    if isinstance(like, (list, tuple)):
+        return [pieces(part, item) for part, item in zip(g, like, strict=True)]
+    return g

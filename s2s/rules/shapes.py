@@ -1,0 +1,228 @@
+"""Functions that only move entries about: the transpose moves them back."""
+
+import numpy as np
+
+from s2s import kinds as K
+from s2s.rules.kinds_of import count, flat, of_ndim, same, shaped
+from s2s.rules.registry import elementwise, linear, zero_derivative
+from s2s.runtime.numeric import scatter, unbroadcast
+
+# --- new shapes, same order -------------------------------------------------------------------------------------
+# With another order than C's the cotangent is read and written in that order too.
+
+
+def refolded(g, a, order):
+    """A cotangent in the shape of `a`, where the function read `a` in an order."""
+    if order == "C":
+        return np.reshape(g, np.shape(a))
+    if order == "A":
+        order = "F" if np.isfortran(a) else "C"
+    return np.reshape(g, np.shape(a), order=order)
+
+
+def unfolded(g, a, order):
+    """A flat cotangent in the shape of `a`, where the function read `a` in an order."""
+    if order == "K":
+        memory = np.argsort([-abs(s) for s in a.strides], kind="stable")
+        rows = np.reshape(g, [a.shape[i] for i in memory])
+        return np.transpose(rows, np.argsort(memory))
+    return refolded(g, a, order)
+
+
+@linear(np.reshape, wrt="a", kind=shaped, view="a")
+def reshape(g, ans, a, shape, order="C", *, copy=None):
+    return refolded(g, a, order)
+
+
+@linear(np.ndarray.reshape, wrt="a", view="a", kind=of_ndim(lambda ndim, shape, *rest: sizes_given(shape)))
+def reshape_method(g, ans, a, *shape, order="C", copy=None):
+    return refolded(g, a, order)
+
+
+def sizes_given(shape):
+    """How many sizes `x.reshape(...)` was given: several ints, or one tuple of them."""
+    if len(shape.items) == 1 and isinstance(shape.items[0], (K.Tuple, K.List)):
+        return len(shape.items[0].items)
+    return len(shape.items) if all(count(item) == 1 for item in shape.items) else None
+
+
+@linear(np.ravel, np.ndarray.ravel, wrt="a", kind=flat, view="a")
+def ravel(g, ans, a, order="C"):
+    return unfolded(g, a, order)
+
+
+@linear(np.ndarray.flatten, wrt="a", kind=flat)
+def flatten(g, ans, a, order="C"):
+    return unfolded(g, a, order)
+
+
+def squeezed(ndim, axis):
+    """How many dimensions `squeeze` leaves: not known before its axes are."""
+    gone = count(axis)
+    return None if ndim is None or gone is None else ndim - gone
+
+
+@linear(np.squeeze, np.ndarray.squeeze, wrt="a", kind=of_ndim(squeezed), view="a")
+def squeeze(g, ans, a, axis=None):
+    return np.reshape(g, np.shape(a))
+
+
+def expanded(ndim, axis):
+    """How many dimensions `expand_dims` gives."""
+    added = count(axis)
+    return None if ndim is None or added is None else ndim + added
+
+
+@linear(np.expand_dims, wrt="a", view="a", kind=of_ndim(expanded))
+def expand_dims(g, ans, a, axis):
+    return np.reshape(g, np.shape(a))
+
+
+@linear(np.broadcast_to, wrt="array", kind=shaped, view="array")
+def broadcast_to(g, ans, array, shape, subok=False):
+    return unbroadcast(g, np.shape(array))
+
+
+@linear(np.atleast_1d, wrt="arys", view="arys")
+def atleast_1d(g, ans, arys):
+    return np.reshape(g, np.shape(arys))
+
+
+@linear(np.atleast_2d, wrt="arys", view="arys")
+def atleast_2d(g, ans, arys):
+    return np.reshape(g, np.shape(arys))
+
+
+@linear(np.atleast_3d, wrt="arys", view="arys")
+def atleast_3d(g, ans, arys):
+    return np.reshape(g, np.shape(arys))
+
+
+# --- axes -------------------------------------------------------------------------------------------------------
+
+
+@linear(np.transpose, wrt="a", kind=same, view="a")
+def transpose(g, ans, a, axes=None):
+    if axes is None:
+        return np.transpose(g)
+    return np.transpose(g, np.argsort([i % g.ndim for i in axes]))
+
+
+@linear(np.ndarray.transpose, wrt="a", kind=same, view="a")
+def transpose_method(g, ans, a, *axes):
+    if len(axes) == 0:
+        return np.transpose(g)
+    if len(axes) == 1:
+        return transpose(g, ans, a, axes[0])
+    return transpose(g, ans, a, axes)
+
+
+@linear(np.ndarray.T, wrt="a", kind=same, view="a")
+def transposed(g, ans, a):
+    return g.T
+
+
+@linear(np.matrix_transpose, np.ndarray.mT, wrt="x", kind=same, view="x")
+def matrix_transpose(g, ans, x):
+    return np.swapaxes(g, -1, -2)
+
+
+@linear(np.swapaxes, np.ndarray.swapaxes, wrt="a", kind=same, view="a")
+def swapaxes(g, ans, a, axis1, axis2):
+    return np.swapaxes(g, axis1, axis2)
+
+
+@linear(np.moveaxis, wrt="a", kind=same, view="a")
+def moveaxis(g, ans, a, source, destination):
+    return np.moveaxis(g, destination, source)
+
+
+@linear(np.rollaxis, wrt="a", kind=same, view="a")
+def rollaxis(g, ans, a, axis, start=0):
+    axis, start = axis % g.ndim, start % g.ndim if start < 0 else start
+    return np.moveaxis(g, start - 1 if axis < start else start, axis)
+
+
+# --- order ------------------------------------------------------------------------------------------------------
+
+
+@linear(np.flip, wrt="m", kind=same, view="m")
+def flip(g, ans, m, axis=None):
+    return np.flip(g, axis)
+
+
+@linear(np.flipud, wrt="m", view="m")
+def flipud(g, ans, m):
+    return np.flipud(g)
+
+
+@linear(np.fliplr, wrt="m", view="m")
+def fliplr(g, ans, m):
+    return np.fliplr(g)
+
+
+@linear(np.rot90, wrt="m", view="m")
+def rot90(g, ans, m, k=1, axes=(0, 1)):
+    return np.rot90(g, -k, axes)
+
+
+@linear(np.roll, wrt="a", kind=same)
+def roll(g, ans, a, shift, axis=None):
+    return np.roll(g, np.negative(shift), axis)
+
+
+# --- copies -----------------------------------------------------------------------------------------------------
+
+
+@elementwise(np.copy, np.ndarray.copy, wrt="a")
+def copy(ans, a, order="K", subok=False):
+    return 1
+
+
+@elementwise(np.ndarray.astype, wrt="a", view="a")
+def astype(ans, a, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    return 1
+
+
+zero_derivative(np.shape, np.size, np.ndim, np.ndarray.shape, np.ndarray.size, np.ndarray.ndim, np.ndarray.dtype)
+zero_derivative(np.ndarray.nbytes, np.ndarray.itemsize, np.ndarray.strides, np.ndarray.flags, np.ndarray.__len__, len)
+zero_derivative(np.result_type, np.isscalar, np.iterable, np.may_share_memory, np.shares_memory)
+
+
+# --- triangles and diagonals ------------------------------------------------------------------------------------
+
+
+@linear(np.tril, wrt="m", kind=same)
+def tril(g, ans, m, k=0):
+    return np.tril(g, k)
+
+
+@linear(np.triu, wrt="m", kind=same)
+def triu(g, ans, m, k=0):
+    return np.triu(g, k)
+
+
+@linear(np.diag, wrt="v")
+def diag(g, ans, v, k=0):
+    if np.ndim(v) == 1:
+        return np.diagonal(g, k)
+    return scatter(g, on_diagonal(len(g), k), np.shape(v))
+
+
+@linear(np.diagonal, np.ndarray.diagonal, wrt="a", view="a")
+def diagonal(g, ans, a, offset=0, axis1=0, axis2=1):
+    rows = np.moveaxis(a, (axis1, axis2), (-2, -1))
+    a_bar = scatter(g, (Ellipsis, *on_diagonal(np.shape(g)[-1], offset)), rows.shape)
+    return np.moveaxis(a_bar, (-2, -1), (axis1, axis2))
+
+
+@linear(np.trace, np.ndarray.trace, wrt="a")
+def trace(g, ans, a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    ones = np.ones_like(np.diagonal(a, offset, axis1, axis2))
+    return diagonal(np.expand_dims(g, -1) * ones, ans, a, offset, axis1, axis2)
+
+
+def on_diagonal(size, offset):
+    """The index of a diagonal of matrices."""
+    steps = np.arange(size)
+    return steps + max(-offset, 0), steps + max(offset, 0)
