@@ -44,8 +44,8 @@ class RuleNode(Node):
 
     def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
         ans, values = self._read(recording)
-        plan = self.plan
-        result = [pull(g, ans, *values) for pull in plan.pulls]
+        pulls = self.plan.pulls if recording is None else self.plan.recorded_pulls()
+        result = [pull(g, ans, *values) for pull in pulls]
         if self.shapes is not None:
             for i, shape in enumerate(self.shapes):
                 if shape is not None:
@@ -92,9 +92,8 @@ class BoundNode(RuleNode):
         if self.operation.decomposition is not None:
             return pull_through(self.operation, values, self.places, g, recording)
         args, kwargs = self.operation.rule.spread(dict(zip(self.operation.names, values, strict=True)))
-        pulled = {
-            i: pull(g, ans, *args, **kwargs) for i, pull in zip(self.plan.active, self.plan.pulls, strict=True)
-        }
+        pulls = self.plan.pulls if recording is None else self.plan.recorded_pulls()
+        pulled = {i: pull(g, ans, *args, **kwargs) for i, pull in zip(self.plan.active, pulls, strict=True)}
         result = []
         for k, (i, path) in enumerate(self.places):
             c = at(pulled[i], path) if path else pulled[i]
@@ -270,7 +269,7 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
             data.append(a)
     out = op.call(*data)
     if op.zero or not active or not state.enabled:
-        return _constant(out, cls, op, args, None)
+        return _linked_constant(_wrap(out, cls), function, args, None)
     if type(out) in _LISTS or isinstance(out, tuple):
         return _record_bound(op, args, {}, out, cls)
     plan = op.plan(tuple(active))
@@ -295,7 +294,7 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
         node.ans = _form(out)
     node.shapes = _shapes(plan, data, out)
     if type(out) is ndarray and (out.base is not None or out is data[0]):
-        link_view(result, op, args, None)
+        link_view(result, function, args, None)
     return result
 
 
@@ -322,7 +321,8 @@ def _without_rule(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
         cls = type(value) if cls is Value or type(value).copies else cls
         if value.parent() is not None:
             raise missing(function)
-    return _wrap(function(*plain(list(args)), **plain(dict(kwargs))), cls)
+    out = function(*plain(list(args)), **plain(dict(kwargs)))
+    return _linked_constant(_wrap(out, cls), function, args, kwargs)
 
 
 def missing(function: Any) -> MissingRuleError:
@@ -347,10 +347,11 @@ def _wrap(out: Any, cls: Any) -> Any:
     return out
 
 
-def _constant(out: Any, cls: Any, op: Operation, args: Any, kwargs: Any) -> Any:
-    result = _wrap(out, cls)
-    if isinstance(result, Value) and type(out) is ndarray and (out.base is not None or out is plain(args[0])):
-        link_view(result, op, args, kwargs)
+def _linked_constant(result: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    if isinstance(result, Value):
+        out = result._data
+        if type(out) is ndarray and args and (out.base is not None or out is plain(args[0])):
+            link_view(result, function, args, kwargs)
     return result
 
 
@@ -360,7 +361,7 @@ def _apply_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     cls: Any = next((type(v) for v in found if type(v).copies), type(found[0]) if found else Value)
     out = op.call(*plain(list(args)), **plain(dict(kwargs)))
     if op.zero or not state.enabled or all(v.parent() is None for v in found):
-        return _constant(out, cls, op, args, kwargs)
+        return _linked_constant(_wrap(out, cls), op.function, args, kwargs)
     return _record_bound(op, args, kwargs, out, cls)
 
 
@@ -378,7 +379,7 @@ def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any
                 if not active or active[-1] != i:
                     active.append(i)
     if not parents:
-        return _constant(out, cls, op, args, kwargs)
+        return _linked_constant(_wrap(out, cls), op.function, args, kwargs)
     plan = op.plan(tuple(active))
     several = isinstance(out, (tuple, list))
     node = BoundNode(parents, None if several else dtype_of(out))
@@ -392,7 +393,7 @@ def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any
     if not several and any(plan.partial):
         node.shapes = _shapes_bound(plan, bound, out)
     if type(out) is ndarray and (out.base is not None or out is plain(args[0])):
-        link_view(result, op, args, kwargs)
+        link_view(result, op.function, args, kwargs)
     return result
 
 
@@ -417,19 +418,20 @@ def pull_through(
 # --- views ------------------------------------------------------------------------------------------------------
 
 
-def _root(a: Any) -> Any:
+def root(a: Any) -> Any:
+    """The array that owns the memory of an array."""
     while type(a.base) is ndarray or isinstance(a.base, ndarray):
         a = a.base
     return a
 
 
-def link_view(result: Value, op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> None:
+def link_view(result: Value, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> None:
     """If the result shares the memory of the first argument, note it: both have one storage, and writes reach both."""
     source = args[0]
-    if not isinstance(source, Value) or type(source._data) is not ndarray or _root(result._data) is not _root(source._data):
+    if not isinstance(source, Value) or type(source._data) is not ndarray or root(result._data) is not root(source._data):
         return
     result._storage = source.storage()
-    step = (op.function, args[1:], kwargs)
+    step = (function, args[1:], kwargs)
     if source._view is None:
         result._view = View(source, (step,), source._node)
     else:
@@ -443,7 +445,5 @@ def replay(view: View, base: Any) -> Any:
         if isinstance(base, Value):
             base = apply(function, (base, *args), kwargs)
         else:
-            op = operation.find(function)
-            assert op is not None
-            base = op.call(base, *plain(list(args)), **plain(dict(kwargs or {})))
+            base = operation.caller(function)(base, *plain(list(args)), **plain(dict(kwargs or {})))
     return base

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.autograd import dispatch, modes
+from s2s.autograd import dispatch, modes, operation
 from s2s.autograd.border import fit, private, public, run_hooks
 from s2s.autograd.dispatch import apply, at, put
 from s2s.autograd.operation import Operation
@@ -328,7 +328,7 @@ def pull_through(
             local.append(value)
             values[i] = put(values[i], path, value)
         args, kwargs = op.rule.spread(dict(zip(op.names, values, strict=True)))
-        out = op.decomposition(*args, **kwargs)
+        out = operation.over_proxies(op.decomposition)(*args, **kwargs)
     parents = [v.parent() for v in local]
     outs, gs = ([out], [g]) if isinstance(out, Value) else (list(out), [g[i] for i in range(len(out))])
     seeds = [(v.parent(), c) for v, c in zip(outs, gs, strict=True) if isinstance(v, Value) and v.parent() is not None]

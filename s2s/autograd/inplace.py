@@ -64,7 +64,9 @@ def _prepare(function: Any, operands: Sequence[Any], active: tuple[int, ...], pa
 
 def _write(target: Value, region: ndarray, write: Any, name: str) -> None:
     storage = target.storage()
-    if target.copies and storage.cells:
+    if storage.guard:
+        raise InplaceModificationError(f"{name!r} writes an array, but {storage.guard}", hint="write into a copy")
+    if storage.cells:
         storage.release(region)
     write()
     storage.written(name)

@@ -14,7 +14,7 @@ import operator
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import FunctionType
+from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from s2s import rules
@@ -42,6 +42,18 @@ class Plan:
     partial: tuple[bool, ...]
     reads: tuple[int, ...] | None
     reads_ans: int
+    recorded: list[Callable[..., Any]]
+
+    def recorded_pulls(self) -> list[Callable[..., Any]]:
+        """The formulas over stand-ins for `math` and the like, so that they can run on Values."""
+        if not self.recorded:
+            self.recorded.extend(map(over_proxies, self.pulls))
+        return self.recorded
+
+
+def over_proxies(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """The function over stand-ins; the module that makes them, above this one, sets this function."""
+    raise NotImplementedError
 
 
 class Operation:
@@ -56,7 +68,7 @@ class Operation:
         self.function = function
         self.rule = rule
         self.name: str = getattr(function, "__name__", rule.name)
-        self.call = _caller(function)
+        self.call = caller(function)
         self.zero: bool = rule.zero
         self.decomposition = rule.decomposition
         parameters = list(rule.signature.parameters.values())
@@ -85,6 +97,7 @@ class Operation:
             tuple(f.partial for f in formulas),
             tuple(reads) if any(reads) else None,
             max((f.reads.get("ans", NOTHING) for f in formulas), default=NOTHING),
+            [],
         )
 
     def _formula(self, name: str) -> Formula:
@@ -133,9 +146,9 @@ def find(function: Any) -> Operation | None:
     return made
 
 
-def _caller(function: Any) -> Callable[..., Any]:
+def caller(function: Any) -> Callable[..., Any]:
     """The function; a method or attribute of ndarray is taken from the data itself, which may be a NumPy number."""
-    if inspect.ismethoddescriptor(function):
+    if isinstance(function, (MethodDescriptorType, WrapperDescriptorType)):
         name = function.__name__
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:

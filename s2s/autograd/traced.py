@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from s2s.autograd.value import ndarray
 from s2s.autograd.variable import Variable
 
@@ -42,6 +44,28 @@ class Traced(Variable):
         if callable(attribute) and self.parent() is not None:
             raise AttributeError(f"method {name!r} of a value that carries a gradient is not supported")
         return attribute
+
+    def item(self, *args: Any) -> Any:
+        """The element as a Python number, which is recorded too."""
+        one = self[args[0] if len(args) == 1 and isinstance(args[0], tuple) else args] if args else self
+        if args and self.ndim > 1 and not isinstance(args[0], tuple) and len(args) == 1:
+            one = self.reshape(-1)[args[0]]
+        number = one._data.item() if isinstance(one, Traced) else one.item()
+        if not isinstance(one, Traced) or one.parent() is None:
+            return number
+        if np.ndim(one._data):
+            one = one.reshape(())
+        return Traced.linked(number, one.parent())
+
+    def tolist(self) -> Any:
+        """The elements as Python numbers in nested lists, each of them recorded."""
+        return [v.tolist() for v in self] if np.ndim(self._data) else self.item()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy() if type(self._data) is ndarray else self
+
+    def __copy__(self) -> Any:
+        return self.__deepcopy__(None)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> ndarray:
         array = super().__array__(dtype, copy)

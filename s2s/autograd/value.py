@@ -24,14 +24,18 @@ _orders = itertools.count(1)
 
 
 class Storage:
-    """The memory of an array and its views: how often it was written, by what, and what nodes hold of it."""
+    """The memory of an array and its views: how often it was written, by what, and what nodes hold of it.
 
-    __slots__ = ("cells", "version", "writer")
+    guard: why it cannot be written, if it cannot.
+    """
+
+    __slots__ = ("cells", "guard", "version", "writer")
 
     def __init__(self) -> None:
         self.version = 0
         self.writer = ""
         self.cells: list[Saved] = []
+        self.guard = ""
 
     def written(self, writer: str) -> None:
         """Count an in-place operation."""
@@ -50,19 +54,22 @@ class Storage:
 
 
 class Saved:
-    """An array that a node reads in the backward pass, at the version it had. Without storage, it is a private copy."""
+    """An array that a node reads in the backward pass, at the version it had.
+
+    Without storage, it is a copy of the node's own; without version, writes to the storage turn it into one in time.
+    """
 
     __slots__ = ("array", "storage", "version")
 
     def __init__(self, array: np.ndarray, storage: Storage) -> None:
         self.array = array
         self.storage: Storage | None = storage
-        self.version = storage.version
+        self.version: int | None = storage.version
 
     def read(self, name: str) -> np.ndarray:
         """The array; raises InplaceModificationError if it has been written since."""
         storage = self.storage
-        if storage is not None and storage.version != self.version:
+        if storage is not None and storage.version != self.version and self.version is not None:
             raise InplaceModificationError(
                 f"the backward pass of {name!r} needs an array of shape {self.array.shape} that was modified by the "
                 f"in-place operation {storage.writer!r} (it is at version {storage.version}, expected {self.version})",
@@ -216,10 +223,14 @@ class Value:
             return data
         cell = self._saved
         storage = self._storage
-        if cell is None or cell.array is not data or cell.storage is not storage or cell.version != storage.version:  # type: ignore[union-attr]
-            cell = self._saved = Saved(data, storage or self.storage())
-            if self.copies:
-                cell.storage.cells.append(cell)  # type: ignore[union-attr]
+        if cell is not None and cell.array is data and cell.storage is storage:
+            if cell.version is None or cell.version == storage.version:  # type: ignore[union-attr]
+                return cell
+        storage = storage or self.storage()
+        cell = self._saved = Saved(data, storage)
+        if self.copies:
+            cell.version = None
+            storage.cells.append(cell)
         return cell
 
 

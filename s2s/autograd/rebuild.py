@@ -1,0 +1,209 @@
+"""A user's function over stand-ins: the same code with other globals, cells and defaults.
+
+`math.sin(x)` in a function's code finds `math` by name, so the code runs unchanged over globals in which `math` is a stand-in
+whose functions take Variables. The functions that a function reaches through its globals, cells and defaults are
+rebuilt in the same way. Globals are read live; what is stored into globals and cells is written back at the end.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from s2s.autograd import dispatch, operation
+from s2s.autograd.proxies import TYPES, ModuleProxy, is_library, package, proxied_builtins, proxy
+from s2s.autograd.traced import Traced
+from s2s.autograd.value import Storage, Value, ndarray
+
+_PLAIN = (int, float, str, bool, type(None), complex, list, dict, set, bytes)
+_C_FUNCTIONS = (types.BuiltinFunctionType, np.ufunc, type(np.sum), types.MethodDescriptorType, types.WrapperDescriptorType)
+
+
+class Globals(dict[str, Any]):
+    """The globals of rebuilt functions of one module: read from the module when asked, through `counterpart`."""
+
+    def __init__(self, source: dict[str, Any], rebuilder: Rebuilder) -> None:
+        super().__init__(__builtins__=rebuilder.builtins, __name__=source.get("__name__"))
+        self.source = source
+        self.stored: set[str] = set()
+        self._counterpart = rebuilder.counterpart
+        self._known: dict[str, tuple[Any, Any]] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self.stored and name in self:
+            return dict.__getitem__(self, name)
+        value = self.source[name]
+        if type(value) in _PLAIN:
+            return value
+        known = self._known.get(name)
+        if known is None or known[0] is not value:
+            known = self._known[name] = value, self._counterpart(value)
+        return known[1]
+
+    def prepare(self, code: types.CodeType) -> None:
+        """Note which names the code stores; names of class bodies, which bypass `__getitem__`, are put in place."""
+        for inner in _codes(code):
+            if not inner.co_flags & 0x1:  # CO_OPTIMIZED: not a class body
+                for name in inner.co_names:
+                    if name in self.source:
+                        dict.__setitem__(self, name, self[name])
+            for instruction in dis.get_instructions(inner):
+                if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                    self.stored.add(instruction.argval)
+
+    def write_back(self) -> None:
+        """What was stored goes to the module, as plain data."""
+        for name in self.stored:
+            if name in self:
+                self.source[name] = stripped(dict.__getitem__(self, name))
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+class Rebuilder:
+    """Rebuilds functions for one record; equal things get one counterpart."""
+
+    def __init__(self) -> None:
+        self.builtins = proxied_builtins(self.counterpart)
+        self._made: dict[int, tuple[Any, Any]] = {}
+        self._globals: dict[int, Globals] = {}
+        self._cells: list[tuple[types.CellType, types.CellType, Any]] = []
+        self._storages: dict[int, tuple[Any, Storage]] = {}
+
+    def counterpart(self, value: Any) -> Any:
+        """What a recorded function sees in place of a value that it finds by name."""
+        kind = type(value)
+        if kind in _PLAIN or isinstance(value, Value):
+            return value
+        if kind is type or isinstance(value, type):
+            return TYPES.get(value, value)
+        made = self._made.get(id(value))
+        if made is None or made[0] is not value:
+            made = self._made[id(value)] = value, self._make(value)
+        return made[1]
+
+    def _make(self, value: Any) -> Any:
+        if isinstance(value, types.FunctionType):
+            return self._function(value)
+        if isinstance(value, types.ModuleType):
+            return value if package(value) in ("s2s", "builtins") else ModuleProxy(value, self.counterpart)
+        if isinstance(value, types.MethodType):
+            if isinstance(value.__func__, types.FunctionType):
+                return types.MethodType(self.counterpart(value.__func__), value.__self__)
+            return value
+        if isinstance(value, functools.partial):
+            return functools.partial(
+                self.counterpart(value.func), *map(self.counterpart, value.args),
+                **{k: self.counterpart(v) for k, v in value.keywords.items()},
+            )  # fmt: skip
+        if isinstance(value, _C_FUNCTIONS):
+            return proxy(value)
+        if type(value) is ndarray:
+            return self.array(value)
+        return value
+
+    def array(self, value: ndarray) -> Any:
+        """An array that the function finds by name: it can join the graph when it is written."""
+        if value.dtype.kind not in "fc":
+            return value
+        traced = Traced.make(value)
+        root = dispatch.root(value)
+        known = self._storages.get(id(root))
+        if known is None:
+            known = self._storages[id(root)] = root, traced.storage()
+        else:
+            known[1].guard = "two names share the memory of one array"
+        traced._storage = known[1]
+        return traced
+
+    def _function(self, function: types.FunctionType) -> Any:
+        if isinstance(function.__globals__, Globals):
+            return function
+        name = function.__module__ or ""
+        if name.startswith("s2s.") and not name.startswith(("s2s.rules", "s2s.autograd.operation")):
+            return proxy(function) if operation.find(function) is not None else function
+        if is_library(function):
+            return proxy(function)
+        return self.rebuild(function)
+
+    def rebuild(self, function: types.FunctionType) -> types.FunctionType:
+        """The function over stand-ins."""
+        source = function.__globals__
+        scope = self._globals.get(id(source))
+        if scope is None:
+            scope = self._globals[id(source)] = Globals(source, self)
+        scope.prepare(function.__code__)
+        cells = tuple(map(self._cell, function.__closure__ or ()))
+        rebuilt = types.FunctionType(function.__code__, scope, function.__name__, None, cells or None)
+        self._made[id(function)] = function, rebuilt  # before its cells are filled, which may hold it
+        rebuilt.__dict__.update(function.__dict__)
+        rebuilt.__qualname__ = function.__qualname__
+        rebuilt.__module__ = function.__module__
+        rebuilt.__doc__ = function.__doc__
+        if function.__defaults__:
+            rebuilt.__defaults__ = tuple(map(self.counterpart, function.__defaults__))
+        if function.__kwdefaults__:
+            rebuilt.__kwdefaults__ = {k: self.counterpart(v) for k, v in function.__kwdefaults__.items()}
+        for cell in function.__closure__ or ():
+            self._fill(cell)
+        return rebuilt
+
+    def _cell(self, cell: types.CellType) -> types.CellType:
+        """The cell that takes the place of one; all functions that share the one share the other."""
+        made = self._made.get(id(cell))
+        if made is None:
+            made = self._made[id(cell)] = cell, types.CellType()
+        return made[1]  # type: ignore[no-any-return]
+
+    def _fill(self, cell: types.CellType) -> None:
+        new = self._cell(cell)
+        if is_full(cell) and not is_full(new):
+            new.cell_contents = counterpart = self.counterpart(cell.cell_contents)
+            self._cells.append((new, cell, counterpart))
+
+    def write_back(self) -> None:
+        """What the function stored into globals and cells goes to the user's own, as plain data."""
+        for scope in self._globals.values():
+            scope.write_back()
+        for new, cell, before in self._cells:
+            if is_full(new) and new.cell_contents is not before:
+                cell.cell_contents = stripped(new.cell_contents)
+
+
+def is_full(cell: types.CellType) -> bool:
+    """Whether a cell holds a value."""
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def stripped(tree: Any) -> Any:
+    """Plain data of a tree; containers without Values are the same objects, and lists and dicts are changed in place."""
+    if isinstance(tree, Traced):
+        return tree._data
+    if type(tree) is list:
+        tree[:] = [stripped(v) for v in tree]
+    elif type(tree) is dict:
+        for k, v in tree.items():
+            tree[k] = stripped(v)
+    elif isinstance(tree, tuple):
+        items = [stripped(v) for v in tree]
+        if any(new is not old for new, old in zip(items, tree, strict=True)):
+            return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+    return tree
+
+
+_RULES = Rebuilder()
+operation.over_proxies = _RULES.counterpart
