@@ -262,3 +262,8 @@ def _by_key(tree: Any) -> bool:
 
 def _keyed(tree: Any, parts: list[tuple[Hashable, Any]]) -> Iterable[tuple[Hashable, Any]]:
     return parts if _by_key(tree) else enumerate(child for _, child in parts)
+
+
+def zero_tangent(tree: Any) -> Any:
+    """The tangent of what does not change: a tree like another, with zeros for what carries a derivative."""
+    return unshadow(tree, shadow(tree))

@@ -78,8 +78,8 @@ class _Activity:
             return False
         if isinstance(node, gast.Attribute) and K.children(self.operations.kind(node.value)) is not None:
             return True
-        if isinstance(node, gast.Subscript) and K.children(self.operations.kind(node.value)) is not None:
-            return core.reads(node.value) <= self.varied
+        if isinstance(node, gast.Subscript):
+            return self.item(node, origin)
         found = self.operations.find(node)
         if found is None:
             return self.opaque(node, origin)
@@ -87,6 +87,13 @@ class _Activity:
             return False
         varied = {p for p, v in found.bound.items() if core.reads(_nodes(v)) & self.varied}
         return bool(varied & set(found.rule.differentiable)) or self.missing(found, varied, origin)
+
+    def item(self, node: Any, origin: Any) -> bool:
+        """An item read depends on what is read; of an unknown object, which may compute, nothing is known."""
+        kind = self.operations.kind(node.value)
+        if isinstance(kind, K.Unknown):
+            raise NotCompiled("an item of an object is read with active values", origin=origin)
+        return bool(core.reads(node.value) & self.varied)
 
     def missing(self, found: Any, varied: set[str], origin: Any) -> bool:
         """A rule that lacks the parameter in question: refused, unless the parameter can carry no derivative."""

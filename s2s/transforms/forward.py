@@ -1,12 +1,232 @@
-"""Forward mode: from a Core function to the function that computes its value and tangent."""
+"""Forward mode: from a Core function to the function that computes its value and tangent.
+
+Each active statement is followed by the statement of its tangent: `y = np.sin(x)` by `y_dot = np.cos(x) * x_dot`. Control
+flow stays as it is. Tangents of containers are like containers of tangents.
+
+Griewank and Walther, "Evaluating Derivatives" (2nd edition, 2008), chapter 3.1.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
+from s2s.runtime import numeric, pytree
+from s2s.transforms.infer import infer_rest
+from s2s.transforms.operations import Operation
+from s2s.transforms.reverse.fragments import Fragments, leading
+from s2s.transforms.rulebody import Namer
 from s2s.transforms.task import Task
 
 
 def forward(fn: Function, task: Task) -> Function:
-    """The function that computes `(out, out_dot)`."""
-    raise NotCompiled("forward mode", origin=fn.origin)
+    """The function that computes `(out, out_dot)`; it takes the tangents of `task.wrt` as keyword-only parameters."""
+    return _Forward(fn, task).build()
+
+
+class _Forward:
+    def __init__(self, fn: Function, task: Task) -> None:
+        self.fn = fn
+        self.task = task
+        self.namer = Namer(fn)
+        self.fragments = Fragments(fn, self.namer)
+        self.kind = self.fragments.kind
+        self.active = fn.facts.active
+        self.names: dict[str, str] = {}
+        self.stems = {core.stem(n) for n in fn.local_names()}
+
+    def build(self) -> Function:
+        params = self.fn.params
+        tangents = [gast.Name(self.dot(name), gast.Param(), None, None) for name in self.task.wrt]
+        params = gast.arguments(
+            params.args, params.posonlyargs, params.vararg, [*params.kwonlyargs, *tangents],
+            [*params.kw_defaults, *(None for _ in tangents)], params.kwarg, params.defaults,
+        )  # fmt: skip
+        *body, last = self.fn.body
+        new = self.block(body)
+        result = self.namer.temporary("result")
+        pair = gast.Tuple([last.value, self.tangent(last.value, new, None)], gast.Load())
+        new.append(tangent_assign(result, pair, None))
+        new.append(core.place(gast.Return(core.name(result)), None))
+        made = replace(self.fn, name=f"{self.fn.name}_jvp", params=params, body=tuple(new), scope=self.namer.scope)
+        kinds = {**self.fn.facts.kinds, **{dot: self.kind(core.name(n)) for n, dot in self.names.items()}}
+        shapes = {**self.fn.facts.shapes}
+        shapes.update({dot: shapes[n] for n, dot in self.names.items() if n in shapes})
+        return infer_rest(made.with_facts(kinds=kinds, shapes=shapes))
+
+    def dot(self, name: str) -> str:
+        """The name of a tangent: `x_dot`, or `x_dot_` where the user has an `x_dot`."""
+        if name not in self.names:
+            suffix = "_dot"
+            while core.stem(name) + suffix in self.stems:
+                suffix += "_"
+            self.names[name] = core.derived(name, suffix)
+        return self.names[name]
+
+    def tangent(self, atom: Any, out: list[Any], origin: Any) -> Any:
+        """The tangent of an atom: its name, or a zero of its kind."""
+        if isinstance(atom, gast.Name) and atom.id in self.active:
+            return core.name(self.dot(atom.id))
+        kind = self.kind(atom)
+        if K.children(kind) is not None:
+            zero: Any = core.call(self.namer.bind("zero_tangent", pytree.zero_tangent), atom)
+        elif isinstance(kind, (K.Array, K.Numeric)) and (K.dtype_of(kind) or K.FLOAT.dtype).kind in "fc":
+            zero = core.call(self.namer.bind("np", numeric.np) + ".zeros_like", atom)
+        else:
+            return core.constant(0.0)
+        return self.hold(zero, out, origin)
+
+    def hold(self, value: Any, out: list[Any], origin: Any, hint: str = "t") -> Any:
+        if core.is_atom(value):
+            return value
+        name = self.namer.temporary(hint)
+        out.append(tangent_assign(name, value, origin))
+        return core.name(name)
+
+    # --- statements ---
+
+    def block(self, stmts: Sequence[Any]) -> list[Any]:
+        out: list[Any] = []
+        for stmt in stmts:
+            changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
+            out.append(core.rebuilt(stmt, **changes) if changes else stmt)
+            if isinstance(stmt, gast.Assign) and set(core.writes(stmt)) & self.active:
+                self.assign(stmt, out)
+        return out
+
+    def assign(self, stmt: Any, out: list[Any]) -> None:
+        (target,) = stmt.targets
+        origin = core.origin_of(stmt)
+        if isinstance(target, gast.Tuple):
+            self.unpack(stmt, target, out, origin)
+            return
+        y, value = target.id, stmt.value
+        twin = self.fn.facts.twins.get(y)
+        if twin is not None:
+            tangent: Any = self.tangent(core.name(twin), out, origin)
+        elif core.is_atom(value):
+            tangent = self.tangent(value, out, origin)
+        elif isinstance(value, (gast.Tuple, gast.List)):
+            tangent = core.rebuilt(value, elts=[self.tangent(e, out, origin) for e in value.elts])
+        elif isinstance(value, gast.Dict):
+            tangent = core.rebuilt(value, values=[self.tangent(e, out, origin) for e in value.values])
+        elif isinstance(value, gast.Subscript) or (
+            isinstance(value, gast.Attribute) and K.children(self.kind(value.value)) is not None
+        ):
+            tangent = core.rebuilt(value, value=self.tangent(value.value, out, origin))
+        else:
+            tangent = self.operation(value, y, out, origin)
+        out.append(tangent_assign(self.dot(y), tangent, origin))
+
+    def unpack(self, stmt: Any, target: Any, out: list[Any], origin: Any) -> None:
+        if not isinstance(stmt.value, gast.Name):
+            raise NotCompiled("an unpacking of active values", origin=origin)
+        elements = []
+        for element in target.elts:
+            inner = element.value if isinstance(element, gast.Starred) else element
+            name = core.name(self.dot(inner.id), gast.Store)
+            elements.append(core.rebuilt(element, value=name) if isinstance(element, gast.Starred) else name)
+        pattern = gast.Tuple(elements, gast.Store())
+        out.append(tangent_assign(pattern, self.tangent(stmt.value, out, origin), origin))
+
+    # --- operations ---
+
+    def operation(self, value: Any, y: str, out: list[Any], origin: Any) -> Any:
+        """The tangent of an operation: the sum over its active operands."""
+        found = self.fragments.operations.find(value)
+        if found is None:
+            return self.tangent(core.constant(0.0), out, origin)
+        total: Any = None
+        for parameter, atom in self.fragments.active_parameters(found):
+            x_dot = core.name(self.dot(atom.id))
+            if parameter in found.rule.bodies:
+                term, negative = self.product(found, parameter, y, x_dot, out, origin)
+            else:
+                term, negative = self.through_jvp(found, parameter, atom, x_dot, value, y, out, origin), False
+            term = self.hold(term, out, origin)
+            if total is None:
+                total = gast.UnaryOp(gast.USub(), term) if negative else term
+            else:
+                total = core.binary(self.hold(total, out, origin), gast.Sub if negative else gast.Add, term)
+        return self.shaped(total, found, y, out, origin)
+
+    def product(
+        self, found: Operation, parameter: str, y: str, x_dot: Any, out: list[Any], origin: Any
+    ) -> tuple[Any, bool]:
+        stmts, partial = self.fragments.partial(found, parameter, y, origin)
+        python = isinstance(self.kind(core.name(y)), K.Scalar) and self.kind(core.name(y)).python  # type: ignore[attr-defined]
+        guarded = found.rule.guarded or (found.rule.singular and not python)
+        value, negative = self.fragments.multiplied(x_dot, partial, guarded, stmts, origin)
+        out.extend(as_tangent(s) for s in stmts)
+        return value, negative
+
+    def through_jvp(
+        self, found: Operation, parameter: str, atom: Any, x_dot: Any, value: Any, y: str, out: list[Any], origin: Any
+    ) -> Any:
+        """The rule's jvp: the operation itself where it is linear, an inlined body, or a call."""
+        if parameter in found.rule.linear:
+            itself = with_operand(value, found, parameter, x_dot)
+            if itself is not None:
+                return itself
+        function = found.rule.jvps.get(parameter)
+        if function is None:
+            raise NotCompiled(f"`{found.rule.name}` has no tangent by `{parameter}`", origin=origin)
+        stmts: list[Any] = []
+        ans = core.name(y)
+        if parameter not in found.rule.linear:
+            names = leading(function, 2)
+            args = {names[0]: x_dot, names[1]: ans, **found.bound}
+            made = self.fragments.bodies.instance(function, args, None, origin, {names[0]: self.kind(atom), names[1]: self.kind(ans)})
+            if made is not None:
+                out.extend(as_tangent(s) for s in made[0])
+                return made[1]
+        positional, keywords = found.rule.spread(
+            {p: self.fragments.operand(v, stmts, origin) for p, v in found.bound.items()}
+        )
+        out.extend(as_tangent(s) for s in stmts)
+        hint = function.__name__ if parameter not in found.rule.linear else f"{found.rule.name}_jvp"
+        return core.call(self.namer.bind(hint, function), x_dot, ans, *positional, **keywords)
+
+    def shaped(self, total: Any, found: Operation, y: str, out: list[Any], origin: Any) -> Any:
+        """Brought to the shape and dtype of the result, where the sum may be smaller or complex."""
+        result = self.kind(core.name(y))
+        active = [atom.id for _, atom in self.fragments.active_parameters(found)]
+        dtypes = [K.dtype_of(self.kind(core.name(a))) for a in active]
+        want = K.dtype_of(result)
+        if want is not None and want.kind == "f" and any(d is not None and d.kind == "c" for d in dtypes):
+            total = core.call(self.namer.bind("np", numeric.np) + ".real", self.hold(total, out, origin))
+        if not isinstance(result, (K.Array, K.Numeric)) or not found.rule.bodies:
+            return total
+        shapes = self.fn.facts.shapes
+        if any(shapes.get(a) is not None and shapes.get(a) == shapes.get(y) for a in active):
+            return total
+        shape = self.hold(core.call(self.namer.bind("np", numeric.np) + ".shape", core.name(y)), out, origin)
+        return core.call(self.namer.bind("np", numeric.np) + ".broadcast_to", self.hold(total, out, origin), shape)
+
+
+def with_operand(value: Any, found: Operation, parameter: str, new: Any) -> Any:
+    """The operation with another operand in place of one parameter; None where its place is not clear."""
+    if isinstance(value, gast.BinOp):
+        side = "left" if list(found.bound)[0] == parameter else "right"
+        return core.rebuilt(value, **{side: new})
+    name = found.bound[parameter].id
+    places = [n for n in gast.walk(value) if isinstance(n, gast.Name) and n.id == name]
+    return core.substitute(value, {name: new}) if len(places) == 1 else None
+
+
+def tangent_assign(target: Any, value: Any, origin: Any) -> Any:
+    """An assignment of a tangent."""
+    return as_tangent(core.assign(target, value, origin))
+
+
+def as_tangent(stmt: Any) -> Any:
+    """Mark a statement as ours, one of the tangent program."""
+    stmt.sweep = "tangent"
+    return stmt

@@ -34,17 +34,25 @@ ITERATORS = {zip, enumerate, reversed}
 
 def infer(fn: Function, task: Task) -> Function:
     """`fn` with facts about kinds and shapes, given the kinds of its parameters (`task.kinds`)."""
-    run = _Inference(fn, task.kinds)
+    run = _Inference(fn, {name: task.kinds.get(name, K.UNKNOWN) for name in fn.param_names})
+    run.block(fn.body[:-1])
+    return fn.with_facts(kinds=run.kinds, shapes=run.shapes)
+
+
+def infer_rest(fn: Function) -> Function:
+    """`fn` with facts about the names of which nothing is known yet; what is known stays."""
+    run = _Inference(fn, dict(fn.facts.kinds), dict(fn.facts.shapes))
     run.block(fn.body[:-1])
     return fn.with_facts(kinds=run.kinds, shapes=run.shapes)
 
 
 class _Inference:
-    def __init__(self, fn: Function, params: Mapping[str, Kind]) -> None:
+    def __init__(self, fn: Function, known: dict[str, Kind], shapes: Mapping[str, str] | None = None) -> None:
         self.fn = fn
         self.local = fn.local_names()
-        self.kinds: dict[str, Kind] = {name: params.get(name, K.UNKNOWN) for name in fn.param_names}
-        self.shapes: dict[str, str] = {}
+        self.kinds = known
+        self.fixed = frozenset(known)
+        self.shapes: dict[str, str] = dict(shapes or {})
         self.changed = False
         for name in fn.param_names:
             self.define_shape(name, name)
@@ -58,6 +66,8 @@ class _Inference:
                 visit(stmt)
 
     def define(self, name: str, kind: Kind, shape: str | None = None) -> None:
+        if name in self.fixed:
+            return
         old = self.kinds.get(name)
         new = kind if old is None else K.join(old, kind)
         if new != old:

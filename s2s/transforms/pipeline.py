@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 
 from s2s.core import Function
 from s2s.transforms.activity import activity
+from s2s.transforms.calls import inline
 from s2s.transforms.coalesce import coalesce
 from s2s.transforms.comment import comment
+from s2s.transforms.copies import copies
 from s2s.transforms.expand import expand
 from s2s.transforms.fold import fold
 from s2s.transforms.forward import forward
@@ -28,7 +30,7 @@ from s2s.transforms.versions import versions
 
 Pass = Callable[[Function, Task], Function]
 
-ANALYSE: tuple[Pass, ...] = (versions, infer, prune, mutation, loops, scalarise, infer, activity)
+ANALYSE: tuple[Pass, ...] = (inline, versions, copies, infer, prune, mutation, loops, scalarise, copies, infer, activity)
 POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)
 
 

@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s import core
 from s2s import kinds as K
 from s2s.core import MISSING, Function, Scope
 from s2s.errors import NotCompiled
 from s2s.kinds import Kind
+from s2s.runtime import numeric
 from s2s.transforms.infer import infer
+from s2s.transforms.operations import Operations
 from s2s.transforms.prune import prune
 from s2s.transforms.task import Task
 from s2s.transforms.versions import versions
@@ -38,6 +41,12 @@ class Namer:
 
     def temporary(self, hint: str) -> str:
         return core.temporary(hint, next(self.count))
+
+    def plain(self, hint: str) -> str:
+        """A name of its own that is no temporary: it is assigned more than once."""
+        name = core.unique(hint, lambda n: n in self.taken or self.scope.lookup(n) is not MISSING)
+        self.taken.add(name)
+        return name
 
     def bind(self, hint: str, value: Any) -> str:
         """A name that means `value` in the function's scope."""
@@ -79,6 +88,7 @@ def _specialise(function: Callable[..., Any], kinds: Mapping[str, Kind], item: i
         fn = _lowered[function]
         task = Task("primal", kinds=kinds)
         fn = prune(infer(fn, task), task)
+        fn = fn.with_body(_attributes(fn))
     except NotCompiled:
         return None
     if not all(isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) for s in fn.body[:-1]):
@@ -87,6 +97,34 @@ def _specialise(function: Callable[..., Any], kinds: Mapping[str, Kind], item: i
     if len(stmts) > LIMIT or result is None:
         return None
     return Body(tuple(fn.param_names), tuple(stmts), result, fn.scope)
+
+
+def _attributes(fn: Function) -> list[Any]:
+    """The body with `np.shape(x)` as `x.shape` where x is an array, and likewise for size and ndim."""
+    operations = Operations(fn)
+
+    def rewritten(stmt: Any) -> Any:
+        value = getattr(stmt, "value", None)
+        if isinstance(value, gast.Call) and len(value.args) == 1 and isinstance(value.args[0], gast.Name):
+            attr = _ATTRIBUTES.get(operations.function(value))
+            if attr is not None and isinstance(operations.kind(value.args[0]), K.Array):
+                return core.rebuilt(stmt, value=core.attribute(value.args[0], attr))
+        if isinstance(value, gast.Call) and value.keywords:
+            kept = [k for k in value.keywords if not _says_nothing(k)]
+            return core.rebuilt(stmt, value=core.rebuilt(value, keywords=kept))
+        return stmt
+
+    return [rewritten(stmt) for stmt in fn.body]
+
+
+def _says_nothing(keyword: Any) -> bool:
+    """Whether a keyword of a reduction has the value that it has anyway."""
+    value = keyword.value
+    return isinstance(value, gast.Constant) and (keyword.arg, value.value) in _DEFAULTS
+
+
+_DEFAULTS = (("axis", None), ("keepdims", False), ("where", True), ("dtype", None), ("out", None))
+_ATTRIBUTES: dict[Any, str] = {np.shape: "shape", np.size: "size", np.ndim: "ndim", numeric.shape_of: "shape"}
 
 
 def _straight(fn: Function, item: int | None) -> tuple[list[Any], Any]:
@@ -121,9 +159,10 @@ def _straight(fn: Function, item: int | None) -> tuple[list[Any], Any]:
 class Bodies:
     """Instances of rule bodies in one function."""
 
-    def __init__(self, namer: Namer, kind: Callable[[Any], Kind]) -> None:
+    def __init__(self, namer: Namer, kind: Callable[[Any], Kind], shapes: Mapping[str, str]) -> None:
         self.namer = namer
         self.kind = kind
+        self.shapes = shapes
 
     def instance(
         self, function: Callable[..., Any], args: Mapping[str, Any], item: int | None, origin: Any, kinds: Mapping[str, Kind]
@@ -144,8 +183,17 @@ class Bodies:
             stores[name] = self.namer.temporary(core.stem(name))
             loads[name] = core.name(stores[name])
         loads |= self.imported(body, set(loads))
-        stmts = [core.place(core.substitute(s, loads, stores), origin) for s in body.stmts]
+        stmts = [core.place(self.shared(core.substitute(s, loads, stores)), origin) for s in body.stmts]
         return stmts, core.substitute(body.result, loads)
+
+    def shared(self, stmt: Any) -> Any:
+        """A read of a shape, read of the array that is canonical for it: the other one need not be kept for that."""
+        value = stmt.value
+        if isinstance(value, gast.Attribute) and value.attr in _ATTRIBUTES.values() and isinstance(value.value, gast.Name):
+            canonical = self.shapes.get(value.value.id)
+            if canonical is not None and canonical != value.value.id:
+                return core.rebuilt(stmt, value=core.attribute(canonical, value.attr))
+        return stmt
 
     def imported(self, body: Body, bound: set[str]) -> dict[str, Any]:
         """Names of the rule's module, under names that mean the same in the program."""

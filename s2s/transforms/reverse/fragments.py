@@ -43,7 +43,7 @@ class Fragments:
         self.namer = namer
         self.operations = Operations(fn)
         self.kind = self.operations.kind
-        self.bodies = Bodies(namer, self.kind)
+        self.bodies = Bodies(namer, self.kind, fn.facts.shapes)
         self.droppable = may_be_dropped(fn)
 
     # --- statements of the reverse sweep ---
@@ -79,7 +79,7 @@ class Fragments:
         stmts: list[Any] = []
         function = found.rule.vjps[parameter]
         params = dict(found.bound)
-        names = _leading(function, 2)
+        names = leading(function, 2)
         args = {names[0]: g, names[1]: core.name(y), **params}
         kinds = {names[0]: self.kind(core.name(y)), names[1]: self.kind(core.name(y))}
         made = self.bodies.instance(function, args, None, origin, kinds)
@@ -122,7 +122,7 @@ class Fragments:
         """The partial derivative by a parameter: statements and an expression."""
         rule = found.rule
         body, item = rule.bodies[parameter], rule.partial_index[parameter]
-        (ans,) = _leading(body, 1)
+        (ans,) = leading(body, 1)
         args = {ans: core.name(y), **found.bound}
         made = self.bodies.instance(body, args, item, origin, {ans: self.kind(core.name(y))})
         if made is not None:
@@ -200,7 +200,7 @@ class Fragments:
         if K.ndim_of(operand) == 0 and isinstance(result, K.Array):
             return core.call(self.namer.bind("np", numeric.np) + ".sum", held)
         if isinstance(operand, K.Array):
-            shape = self.emit(stmts, "shape", core.attribute(target, "shape"), origin)
+            shape = self.emit(stmts, "shape", core.attribute(shapes.get(target, target), "shape"), origin)
         else:
             shape_of = self.namer.bind("shape_of", numeric.shape_of)
             shape = self.emit(stmts, "shape", core.call(shape_of, target), origin)
@@ -237,7 +237,7 @@ def _python(kind: K.Kind) -> bool:
     return isinstance(kind, K.Scalar) and kind.python
 
 
-def _leading(function: Any, count: int) -> tuple[str, ...]:
+def leading(function: Any, count: int) -> tuple[str, ...]:
     return function.__code__.co_varnames[:count]  # type: ignore[no-any-return]
 
 

@@ -13,7 +13,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import ArgumentError, NotCompiled
 from s2s.runtime import numeric, pytree
-from s2s.transforms.infer import infer
+from s2s.transforms.infer import infer_rest
 from s2s.transforms.reverse.fragments import Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
 from s2s.transforms.reverse.sweep import BORROWED, OWNED, Bars, Sweep
@@ -42,6 +42,7 @@ class _Joint:
         origin = core.origin_of(last)
         result, aux = self.results(last)
         seed = core.unique("out_bar", lambda n: n in self.fn.param_names)
+        self.sweep.reserved.add(seed)
         bars, out = self.seeded(result, seed, origin)
         for name in self.task.wrt:
             if K.children(self.task.kinds[name]) is not None:
@@ -80,7 +81,10 @@ class _Joint:
         check_result(self.fn.name, kind, origin)
         if isinstance(result, gast.Name) and result.id in self.fn.facts.active:
             if K.ndim_of(kind) == 0 and not isinstance(kind, K.Array):
-                self.sweep.names[result.id] = seed
+                if core.derived(result.id, "_bar") != seed:
+                    out.add(reverse_assign(self.sweep.bar(result.id), core.name(seed), origin))
+                else:
+                    self.sweep.names[result.id] = seed
             else:
                 checked = core.call(self.namer.bind("require_scalar", numeric.require_scalar), result)
                 self.checks.append(core.place(gast.Expr(checked), origin))
@@ -141,7 +145,9 @@ class _Joint:
         for name, bar in self.sweep.names.items():
             if bar != seed:
                 known[bar] = facts.kinds.get(name, K.UNKNOWN)
-        return infer(new.with_facts(kinds=known, shapes=shapes), replace(self.task, kinds=known))
+                if name in shapes:
+                    shapes[bar] = shapes[name]
+        return infer_rest(new.with_facts(kinds=known, shapes=shapes))
 
 
 def check_result(name: str, kind: K.Kind, origin: Any) -> None:

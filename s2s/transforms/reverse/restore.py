@@ -197,20 +197,26 @@ class Restorer:
             out.add(reverse_assign(run, taken, origin))
             target, rounds = loop.target.id, self._backwards(core.name(run), origin, out)
         else:
-            target, rounds = self.namer.temporary("_"), self.namer.temporary("rounds")
+            target, rounds = self.namer.plain("_"), self.namer.temporary("rounds")
             counted = core.call(self.namer.bind("range", range), self.count_trips(loop))
             out.add(reverse_assign(rounds, counted, origin))
         new = gast.For(core.name(target, gast.Store), core.name(rounds), inner.stmts, [], None)
         out.add(as_reverse(core.place(new, origin)), exposed - {target} | {rounds})
 
     def _backwards(self, atom: Any, origin: Any, out: Emitted) -> str:
+        """`reversed(...)` of a range, which is written again where that needs nothing more."""
+        definition = self.definitions.get(atom.id)
+        if definition is not None and self._repeatable(atom.id, definition, out):
+            again = self.namer.temporary(core.stem(atom.id))
+            out.add(reverse_assign(again, definition.value, origin))
+            atom = core.name(again)
         name = self.namer.temporary("backwards")
         out.add(reverse_assign(name, core.call(self.namer.bind("reversed", reversed), atom), origin))
         return name
 
     def count_trips(self, loop: Any) -> str:
         """Count the rounds of a loop in the forward sweep; the name of the count."""
-        trips = self.counts[id(loop)] = self.namer.temporary("trips")
+        trips = self.counts[id(loop)] = self.namer.plain("trips")
         step = core.assign(trips, core.binary(trips, gast.Add, 1), core.origin_of(loop))
         self.starts.setdefault(id(loop), []).insert(0, step)
         return trips

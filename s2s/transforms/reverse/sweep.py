@@ -38,6 +38,7 @@ class Sweep:
         self.kind = fragments.kind
         self.active = fn.facts.active
         self.names: dict[str, str] = {}
+        self.reserved: set[str] = set()
         self.stems = {core.stem(n) for n in fn.local_names()}
         self.parts = dict(self.find_parts(fn.body))
         self.heads: dict[int, set[str]] = {}
@@ -46,9 +47,10 @@ class Sweep:
         """The name of an adjoint: `x_bar`, or `x_bar_` where the user has an `x_bar`."""
         if name not in self.names:
             suffix = "_bar"
-            while core.stem(name) + suffix in self.stems or core.derived(name, suffix) in self.names.values():
+            while core.stem(name) + suffix in self.stems or core.derived(name, suffix) in self.reserved:
                 suffix += "_"
             self.names[name] = core.derived(name, suffix)
+            self.reserved.add(self.names[name])
         return self.names[name]
 
     def find_parts(self, stmts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
