@@ -1,7 +1,8 @@
 """Calls. A method of a local stays one operation: the method is looked up with the call, after the arguments.
 
-So does a function that is no local. A call among the arguments that rebinds either would be missed: Python looks the
-function up first. Everything else is evaluated in Python's order.
+So does a function that is no local. A call among the arguments that rebinds either would be missed, for Python looks
+the function up first; and an error in merging `**` arguments comes after all arguments are evaluated. Everything else
+goes in Python's order.
 """
 
 from __future__ import annotations
