@@ -123,7 +123,7 @@ def _check_array(place: str, value: Any) -> None:
     raise ArgumentError(f"{place} is of type {_type_name(value)}, whose arithmetic is not that of ndarray", hint=fix)
 
 
-def check_seed(seed: Any, name: str) -> Any:
+def check_seed(seed: Any, name: str) -> float:
     """The seed as a number: what has one element counts as a scalar."""
     if type(seed) is float:
         return seed
@@ -136,10 +136,8 @@ def check_seed(seed: Any, name: str) -> Any:
             )
         if array.dtype.kind in "iuf":
             return float(array.item())
-        if array.dtype.kind == "c":
-            return complex(array.item())
     raise ArgumentError(
-        f"the seed {name} must be a number of the result's dtype, not {_described(seed)}", hint="pass a float."
+        f"the seed {name} must be a real number, as the result is, not {_described(seed)}", hint="pass a float."
     )
 
 

@@ -11,13 +11,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from s2s import core
 from s2s import kinds as K
 from s2s.compiler.argnums import Argnums, select
-from s2s.compiler.driver import Driver, Request, source_of
+from s2s.compiler.driver import Driver, Request, Variant, source_of
 from s2s.compiler.fallback import Fallback, strict_error
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.target import target_of
-from s2s.errors import NotCompiled
+from s2s.errors import NotCompiled, SourceUnavailableError, UnsupportedSyntaxError
 from s2s.frontend.source import Unwrapped
 from s2s.kinds import Kind
 
@@ -35,6 +36,10 @@ class GradientFunction:
     fallbacks: what was recorded on the tape so far, where and why.
     """
 
+    # A call is a slot that holds the generated dispatch function: no frame of ours stands between.
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    __call__: Callable[..., Any]
     __name__: str
     __qualname__: str
 
@@ -62,14 +67,17 @@ class GradientFunction:
         selection = select(layout, argnums, before, getattr(f, "__name__", self.primal.__name__))
         request = Request(mode, selection, has_aux, strict)
         self.driver: Driver = Driver(self.primal, request, inner.driver if inner else None)
-        self._bare = not self.bound and not self.keywords
+        if target.bound or target.keywords:
+            self._call_by(_with_bound(self.driver, self.bound, self.keywords))
+        else:
+            self.driver.publish = self._call_by
+            self._call_by(self.driver.call)
         functools.update_wrapper(self, f if hasattr(f, "__name__") else self.primal, updated=())
         self.__wrapped__: Any = f
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if self._bare:
-            return self.driver.call(*args, **keywords)
-        return self.driver.call(*self.bound, *args, **{**self.keywords, **keywords})
+    def _call_by(self, call: Callable[..., Any]) -> None:
+        """Take calls by a new dispatch function."""
+        self.__call__ = call
 
     def __repr__(self) -> str:
         _, mode, argnums, *_ = self._arguments
@@ -105,7 +113,8 @@ class GradientFunction:
             return method
         bound = object.__new__(GradientFunction)
         bound.__dict__.update(method.__dict__)
-        bound.bound, bound._bare = (*method.bound, instance), False
+        bound.bound = (*method.bound, instance)
+        bound._call_by(_with_bound(method.driver, bound.bound, bound.keywords))
         bound.__wrapped__ = self.__wrapped__.__get__(instance, owner)
         return bound
 
@@ -130,27 +139,33 @@ class GradientFunction:
         return source_of(self._variant(example_args, example_keywords)).source
 
     def stages(self, *example_args: Any, **example_keywords: Any) -> dict[str, str]:
-        """The source after each pass of the compiler, by the name of the pass; arguments as for `source`."""
+        """The source after each pass of the compiler, by the name of the pass (`infer2` when it runs again).
+
+        The arguments are those of `source`.
+        """
         from s2s.codegen.writer import write_function
         from s2s.transforms.pipeline import stages
 
         kinds = self._variant_kinds(example_args, example_keywords)
+        found: dict[str, str] = {}
         try:
-            lowered = self.driver.lowered(kinds, None)
-            found = {"lower": write_function(lowered)}
-            for name, function in stages(lowered, self.driver.task(kinds)):
-                found[name] = write_function(function)
-        except NotCompiled as refusal:
+            for name, function in stages(self.driver.lowered(kinds, None), self.driver.task(kinds)):
+                found[core.unique(name, found.__contains__)] = write_function(function)
+        except (NotCompiled, SourceUnavailableError) as refusal:
             raise strict_error(refusal) from refusal
         return found
 
-    def _variant(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _variant(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Variant:
         driver = self.driver
         if not args and not keywords and driver.latest is not None:
             return driver.latest
         if args or keywords or not driver.layout.names:
             return driver.variant(self._values(args, keywords))
-        return driver.variant_of_kinds(self._guessed())
+        try:
+            return driver.variant_of_kinds(self._guessed())
+        except UnsupportedSyntaxError as error:
+            error.hint = "pass example arguments: what they are decides what is generated."
+            raise
 
     def _variant_kinds(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Kind]:
         driver = self.driver
@@ -168,6 +183,15 @@ class GradientFunction:
             if isinstance(found[name], (K.Int, K.Bool)):
                 found[name] = K.FLOAT
         return found | {name: K.of(value) for name, value in bound.items() if name in found}
+
+
+def _with_bound(driver: Driver, bound: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[..., Any]:
+    """A call with some arguments given before."""
+
+    def call(*args: Any, **more: Any) -> Any:
+        return driver.call(*bound, *args, **{**keywords, **more})
+
+    return call
 
 
 _BY_ANNOTATION: dict[Any, Kind] = {float: K.FLOAT, complex: K.COMPLEX, int: K.Int(), bool: K.Bool(), str: K.Str()}

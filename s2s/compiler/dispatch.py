@@ -4,7 +4,7 @@ The function has the primal's own signature. For `loss(w, x)` with one variant i
 
     def loss(w, x, *, out_bar=1.0):
         try:
-            if type(out_bar) is float and type(w) is ndarray and ... and np is numpy:
+            if (out_bar is one or type(out_bar) is float) and type(w) is ndarray and ... and np is numpy:
                 route = variant0
             else:
                 route = None
@@ -32,6 +32,9 @@ from typing import Any
 from s2s.compiler.guards import Bindings
 from s2s.compiler.layout import Layout
 
+# The seed of a call that gives none, known by identity.
+_ONE = 1.0
+
 Miss = Callable[[tuple[Any, ...], Any], Any]
 
 
@@ -56,7 +59,14 @@ def dispatcher(
     function: the primal; the conditions run in its scope, so that they read globals and cells as it does.
     bind: the objects that the conditions name.
     """
-    names = {"miss·": miss, "annotate·": annotate, "Exception·": Exception, "type·": type, "float·": float}
+    names = {
+        "miss·": miss,
+        "annotate·": annotate,
+        "Exception·": Exception,
+        "type·": type,
+        "float·": float,
+        "one·": _ONE,
+    }
     names |= {f"route·{i}": route.call for i, route in enumerate(routes)} | bind.values
     keyword_defaults = function.__kwdefaults__ or {}
     text = _text(layout, len(function.__defaults__ or ()), tuple(keyword_defaults), [r.condition for r in routes])
@@ -64,7 +74,7 @@ def dispatcher(
     code = _compiled(text, (*cells, *names), function.__code__.co_name, function.__qualname__)
     closure = tuple(cells[n] if n in cells else types.CellType(names[n]) for n in code.co_freevars)
     made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
-    made.__kwdefaults__ = {**keyword_defaults, layout.seed: 1.0}
+    made.__kwdefaults__ = {**keyword_defaults, layout.seed: _ONE}
     return made
 
 
@@ -75,7 +85,7 @@ def _text(layout: Layout, defaults: int, keyword_defaults: Sequence[str], condit
     if conditions:
         lines.append("    try:")
         for i, condition in enumerate(conditions):
-            lines.append(f"        {'el' if i else ''}if type·({seed}) is float· and {condition}:")
+            lines.append(f"        {'el' if i else ''}if ({seed} is one· or type·({seed}) is float·) and {condition}:")
             lines.append(f"            route· = route·{i}")
         lines += ["        else:", "            route· = None"]
         lines += ["    except Exception·:", "        route· = None"]

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from s2s import core
 from s2s import kinds as K
+from s2s.autograd.record import contains_variable, tape_value_and_grad
 from s2s.codegen.build import Built, annotate
 from s2s.compiler.argnums import Selection
 from s2s.compiler.arguments import check_arguments, check_seed
@@ -25,7 +26,7 @@ from s2s.compiler.dispatch import Route, dispatcher
 from s2s.compiler.fallback import Fallbacks, fallback_of, strict_error
 from s2s.compiler.guards import Bindings, tests
 from s2s.compiler.layout import Layout, layout_of
-from s2s.compiler.reliance import Reliance, contents, primal_of, relies_on
+from s2s.compiler.reliance import Reliance, primal_of, relies_on
 from s2s.compiler.store import STORE, Compiled
 from s2s.errors import ArgumentError, NotCompiled, S2SError
 from s2s.kinds import Kind
@@ -78,18 +79,21 @@ class Driver:
         self._calls = 0
         self._binder = self._dispatcher(lambda values, seed: values)
         self.call: Callable[..., Any] = self._dispatcher(self._miss)
+        # Told of each new dispatch function.
+        self.publish: Callable[[Callable[..., Any]], None] = lambda call: None
 
     # --- calls ---
 
     def _miss(self, values: tuple[Any, ...], seed: Any) -> Any:
         """A call that no guarded variant serves; `values` are all parameters in order."""
         by_name = dict(zip(self.layout.names, values))
-        seed = check_seed(seed, self.layout.seed)
-        if self._on_a_tape(by_name):
-            call = self._differentiable(by_name)
-        else:
-            call = self._found(by_name).call
         args, keywords = self.layout.spread(by_name)
+        reliance = self._reliance()
+        if contains_variable([*values, seed, *reliance.values]):
+            # The call is itself part of a record, and is recorded in turn: it can be differentiated again.
+            return self._taped(args, keywords, seed, create_graph=True)
+        seed = check_seed(seed, self.layout.seed)
+        call = self._found(by_name, reliance).call
         try:
             return call(*args, **keywords, **{self.layout.seed: seed})
         except Exception as error:
@@ -103,28 +107,28 @@ class Driver:
     def variant(self, values: Values) -> Variant:
         """The variant that serves some arguments; it is compiled if need be."""
         with self._lock:
-            variant, _ = self._look_up(values)
-            return variant
+            return self._look_up(values, self._reliance())
 
     def variant_of_kinds(self, kinds: Mapping[str, Kind]) -> Variant:
         """The variant for arguments of certain kinds, which serves no call: to be looked at."""
         with self._lock:
-            self._relied_on()
+            self._rest_on(self._reliance())
             return self._variants.get(_key(kinds)) or self._made(kinds)
 
-    def _found(self, values: Values) -> Variant:
+    def _found(self, values: Values, reliance: Reliance) -> Variant:
         """The variant, guarded from now on if there is a second call."""
         with self._lock:
-            variant, reliance = self._look_up(values)
+            variant = self._look_up(values, reliance)
             self._calls += 1
             if self._calls > 1 and id(variant) not in self._routes and len(self._routes) < MAX_VARIANTS:
                 self._routes[id(variant)] = Route(self._condition(variant, reliance, values), variant.call)
                 self.call = self._dispatcher(self._miss)
+                self.publish(self.call)
             return variant
 
-    def _look_up(self, values: Values) -> tuple[Variant, Reliance]:
+    def _look_up(self, values: Values, reliance: Reliance) -> Variant:
         check_arguments(values, self.request.selection)
-        reliance = self._relied_on()
+        self._rest_on(reliance)
         kinds = {name: K.of(value) for name, value in values.items()}
         variant = self._variants.get(_key(kinds))
         if variant is None and len(self._variants) >= MAX_VARIANTS:
@@ -133,11 +137,13 @@ class Driver:
         if variant is None:
             variant = self._variants[_key(kinds)] = self._made(kinds)
         self.latest = variant
-        return variant, reliance
+        return variant
 
-    def _relied_on(self) -> Reliance:
-        """What the function relies on now; variants that rest on something else are forgotten."""
-        reliance = relies_on(self.function, registry.find)
+    def _reliance(self) -> Reliance:
+        return relies_on(self.function, registry.find)
+
+    def _rest_on(self, reliance: Reliance) -> None:
+        """Forget variants that rest on something else than what the function relies on now."""
         self._refuse_own_gradient(reliance)
         resting_on = (self.function.__code__, reliance.facts, registry.version)
         if resting_on != self._resting_on:
@@ -146,7 +152,6 @@ class Driver:
             self._routes.clear()
             self._bind = Bindings()
             self._resting_on = resting_on
-        return reliance
 
     def _condition(self, variant: Variant, reliance: Reliance, values: Values) -> str:
         bind = self._bind
@@ -250,55 +255,37 @@ class Driver:
 
     # --- the tape ---
 
-    def _recorded(self, refusal: S2SError) -> Callable[..., Any]:
-        """A variant that records the primal on the tape, with a warning."""
-        code = self.function.__code__
-        fallback = fallback_of(refusal, self.function.__name__, code.co_filename, code.co_firstlineno)
-
-        def call(*args: Any, **keywords: Any) -> Any:
-            self.fallbacks.report(fallback, refusal)
-            return self._taped(args, keywords, keywords.pop(self.layout.seed))
-
-        return call
-
-    def _taped(self, args: tuple[Any, ...], keywords: dict[str, Any], seed: Any) -> Any:
-        from s2s.autograd import record
-
-        request = self.request
-        value, gradients = record.tape_value_and_grad(
-            self._primal, request.selection.params, args, keywords, request.has_aux, seed
-        )
-        return self._result(value, gradients)
-
-    def _differentiable(self, values: Values) -> Callable[..., Any]:
-        """A call that is itself part of a record: it is recorded in turn, so that it can be differentiated again."""
-
-        def call(*args: Any, **keywords: Any) -> Any:
-            from s2s.autograd import record
-
-            seed = keywords.pop(self.layout.seed)
-            value, gradients = record.tape_gradient(
-                self._primal, self.request.selection.params, args, keywords, self.request.has_aux, seed
-            )
-            return self._result(value, gradients)
-
-        return call
-
-    def _result(self, value: Any, gradients: Any) -> Any:
-        gradient = self.request.selection.pick(gradients)
-        if self.request.mode == "value_and_grad":
-            return value, gradient
-        return (gradient, value[1]) if self.request.has_aux else gradient
-
     @property
-    def _primal(self) -> Callable[..., Any]:
+    def primal(self) -> Callable[..., Any]:
+        """What is differentiated, to be called with all parameters."""
         return self.function if self.inner is None else self.inner.call
 
-    def _on_a_tape(self, values: Values) -> bool:
-        """Whether a Variable is among the arguments, or among what the function's names mean."""
-        from s2s.autograd import record
+    def _recorded(self, refusal: S2SError) -> Callable[..., Any]:
+        """A variant that records the primal on the tape, with a warning."""
 
-        return bool(record.contains_variable([*values.values(), *contents(self.function)]))
+        def call(*args: Any, **keywords: Any) -> Any:
+            self.report(refusal)
+            seed = keywords.pop(self.layout.seed)
+            return self._taped(args, keywords, seed)
+
+        return call
+
+    def report(self, refusal: S2SError) -> None:
+        """Warn that the primal goes to the tape."""
+        code = self.function.__code__
+        fallback = fallback_of(refusal, self.function.__name__, code.co_filename, code.co_firstlineno)
+        self.fallbacks.report(fallback, refusal)
+
+    def _taped(self, args: Sequence[Any], keywords: dict[str, Any], seed: Any, create_graph: bool = False) -> Any:
+        request = self.request
+        params = request.selection.params
+        value, aux, by_name = tape_value_and_grad(
+            self.primal, params, args, keywords, request.has_aux, seed, create_graph
+        )
+        gradient = request.selection.pick([by_name[name] for name in params])
+        if request.mode == "value_and_grad":
+            return ((value, aux) if request.has_aux else value), gradient
+        return (gradient, aux) if request.has_aux else gradient
 
 
 def general(kind: Kind) -> Kind:

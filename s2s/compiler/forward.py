@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from s2s.autograd import Variable, grad
+from s2s.autograd.record import contains_variable, pull, record
+from s2s.autograd.value import Value
 from s2s.codegen.build import annotate
 from s2s.compiler.argnums import Selection, Wanted
 from s2s.compiler.derivative import GradientFunction
 from s2s.compiler.driver import Driver, Request
 from s2s.compiler.layout import layout_of
+from s2s.compiler.reliance import contents
 from s2s.compiler.target import target_of
 from s2s.errors import ArgumentError
 from s2s.frontend.source import Unwrapped
@@ -29,10 +33,14 @@ def push_forward(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequen
     dots = _by_parameter(driver, len(target.bound), primals, tangents)
     moved = Selection(tuple(Wanted(name) for name in dots), single=False)
     driver = Driver(target.function, Request("jvp", moved, strict=strict), inner.driver if inner else None)
-    variant = driver.variant(values)
     args, keywords = driver.layout.spread(values)
+    if contains_variable([list(primals), list(tangents), *contents(target.function)]):
+        return _recorded(driver, args, keywords, dots, nested=True)
+    variant = driver.variant(values)
     if variant.compiled.built is None:
-        return variant.call(*args, **keywords, **{driver.layout.seed: tuple(dots.values())})
+        assert variant.compiled.refusal is not None
+        driver.report(variant.compiled.refusal)
+        return _recorded(driver, args, keywords, dots)
     names = [n for n in layout_of(variant.compiled.built.function).kwonly if n not in values]
     if inner:
         names.remove(inner.driver.layout.seed)
@@ -41,6 +49,33 @@ def push_forward(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequen
     except Exception as error:
         annotate(error)
         raise
+
+
+def _recorded(
+    driver: Driver, args: Sequence[Any], keywords: Mapping[str, Any], dots: Mapping[str, Any], nested: bool = False
+) -> Any:
+    """The same on the tape: the cotangent of a parameter is linear in the seed u, so the derivative of its product with
+    the tangent by u is the tangent of the result.
+
+    nested: the call is part of a record itself, which its results continue.
+    """
+    run = record(driver.primal, args, keywords, tuple(dots))
+    moved = {name: pytree.leaves(dot) for name, dot in dots.items()}
+
+    def tangent(out: Any) -> Any:
+        if not isinstance(out, Value):
+            return _still(out)
+        u = Variable(np.ones_like(out._data), requires_grad=True)
+        found = pull(run, out, u, create_graph=True)
+        pairs = [pair for name in moved for pair in zip(pytree.leaves(found[name]), moved[name])]
+        products = [np.sum(g * dot) for g, dot in pairs if isinstance(g, Value) and dot is not None]
+        (by_u,) = grad(sum(products), u, materialize_grads=True, create_graph=nested)
+        assert by_u is not None
+        return by_u if nested else by_u.numpy()[()]
+
+    outputs, structure = pytree.flatten(run.output)
+    values = [out._data if isinstance(out, Value) and not nested else out for out in outputs]
+    return pytree.unflatten(structure, values), pytree.unflatten(structure, [tangent(out) for out in outputs])
 
 
 def _by_parameter(driver: Driver, bound: int, primals: Sequence[Any], tangents: Sequence[Any]) -> Mapping[str, Any]:
@@ -72,10 +107,10 @@ def _like(primal: Any, tangent: Any, place: str) -> Any:
 
 
 def _leaf(x: Any, x_dot: Any, place: str) -> Any:
-    if not pytree.carries_derivative(x):
-        return None
-    if x_dot is None:
+    if x_dot is None or not (pytree.carries_derivative(x) or isinstance(x, Value)):
         return _still(x)
+    if isinstance(x, Value) or isinstance(x_dot, Value):
+        return x_dot
     if np.shape(x_dot) != np.shape(x):
         raise ArgumentError(f"the tangent of {place} has shape {np.shape(x_dot)}, its primal {np.shape(x)}")
     dtype = np.asarray(x).dtype

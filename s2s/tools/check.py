@@ -202,7 +202,7 @@ class _Point:
 
     def _agree(self, got: float, want: float, gradient: Sequence[Any], direction: Sequence[Any]) -> bool:
         # A sum of terms that cancel is known no better than its largest terms.
-        terms = max((float(np.max(np.abs(np.asarray(gradient[i]) * direction[i]), initial=0.0)) for i in self.active))
+        terms = max(float(np.max(np.abs(np.asarray(gradient[i]) * direction[i]), initial=0.0)) for i in self.active)
         return bool(abs(got - want) <= self.atol + self.rtol * max(abs(want), terms))
 
     def slope(self, direction: Sequence[Any]) -> float:
