@@ -8,14 +8,12 @@ and has no idea of gast's nodes, so the methods that differ are written anew her
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import astunparse
 
 from s2s.codegen import literals
-from s2s.codegen.literals import QUOTES, Unquotable
 
 # Strengths, from the weakest.
 YIELD, NAMED, TUPLE, TEST, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT = range(12)
@@ -74,10 +72,9 @@ def strength(node: Any) -> int:
 
 
 class ExpressionWriter(astunparse.Unparser):  # type: ignore[misc]
-    """Writes expressions. `quotes`: within a field of an f-string, the quotes that a string may still use."""
+    """Writes expressions but f-strings, one method for each class of nodes."""
 
     f: io.StringIO
-    quotes: tuple[str, ...] | None = None
 
     # Nodes of Python 2, which gast still has.
     _Print = _Exec = _Repr = None
@@ -321,105 +318,6 @@ class ExpressionWriter(astunparse.Unparser):  # type: ignore[misc]
             self.write(" = " if parameter.annotation is not None else "=")
             self.at(TEST, default)
 
-    # constants and f-strings
-
     def _Constant(self, t: Any) -> None:
-        if t.kind == "u":
-            self.write("u")
-        if self.quotes is not None and isinstance(t.value, (str, bytes)):
-            self.write(literals.plain_literal(t.value, self.quotes))
-        else:
-            self.write(literals.spelling(t.value))
-
-    def _FormattedValue(self, t: Any) -> None:
-        self._f_string([t])
-
-    def _JoinedStr(self, t: Any) -> None:
-        self._f_string(t.values)
-
-    def _f_string(self, parts: Sequence[Any]) -> None:
-        """Write an f-string, for Python before 3.12 too wherever it can be written for that."""
-        fixed = "".join(p.value for p in parts if kind(p) == "Constant")
-        # The quotes that the fixed text does not hold come first.
-        for quote in sorted(self.quotes or QUOTES, key=lambda q: q in fixed):
-            within = tuple(q for q in self.quotes or QUOTES if quote not in q)
-            try:
-                self.write(self._quoted(parts, quote, within))
-            except Unquotable:
-                continue
-            return
-        if self.quotes is not None:
-            raise Unquotable(fixed)
-        if sys.version_info >= (3, 12):
-            self.write(self._quoted(parts, "'", None))
-        else:
-            self._format_call(parts)
-
-    def _quoted(self, parts: Sequence[Any], quote: str, within: tuple[str, ...] | None) -> str:
-        """An f-string in these quotes; strings in its fields use those of `within`, or any if it is None."""
-        texts = []
-        for part in parts:
-            if kind(part) == "Constant":
-                text = literals.escaped(part.value, quote) if self.quotes is None else literals.plain(part.value, quote)
-                texts.append(text.replace("{", "{{").replace("}", "}}"))
-                continue
-            text = self._field(part, quote, within)
-            if within is not None and (quote in text or ("\n" in text and len(quote) == 1)):
-                raise Unquotable(text)
-            texts.append(text)
-        return f"f{quote}{''.join(texts)}{quote}"
-
-    def _field(self, t: Any, quote: str, within: tuple[str, ...] | None) -> str:
-        # A lambda's colon would end the expression; so would that of a walrus.
-        text = self._captured(OR, t.value, within)
-        space = " " if text.startswith("{") else ""
-        return "{" + space + text + self._conversion(t) + self._specification(t, quote, within) + "}"
-
-    def _captured(self, least: int, node: Any, quotes: tuple[str, ...] | None) -> str:
-        """The text of an expression, strings written in these quotes."""
-        outer = self.f, self.quotes
-        self.f, self.quotes = io.StringIO(), quotes
-        try:
-            self.at(least, node)
-            return self.f.getvalue()
-        finally:
-            self.f, self.quotes = outer
-
-    def _conversion(self, t: Any) -> str:
-        return "" if t.conversion in (-1, None) else "!" + chr(t.conversion)
-
-    def _specification(self, t: Any, quote: str, within: tuple[str, ...] | None) -> str:
-        if t.format_spec is None:
-            return ""
-        parts = t.format_spec.values if kind(t.format_spec) == "JoinedStr" else [t.format_spec]
-        text = ":"
-        for part in parts:
-            if kind(part) != "Constant":
-                text += self._field(part, quote, within)
-                continue
-            inside = literals.escaped(part.value, quote) if self.quotes is None else literals.plain(part.value, quote)
-            if self.quotes is not None and ("{" in inside or "}" in inside):
-                raise Unquotable(inside)
-            text += inside.replace("{", "\\x7b").replace("}", "\\x7d")
-        return text
-
-    def _format_call(self, parts: Sequence[Any]) -> None:
-        """Write `"{}".format(x)` for an f-string that Python before 3.12 has no spelling for."""
-        arguments: list[Any] = []
-
-        def template(pieces: Sequence[Any]) -> str:
-            text = ""
-            for piece in pieces:
-                if kind(piece) == "Constant":
-                    text += piece.value.replace("{", "{{").replace("}", "}}")
-                    continue
-                arguments.append(piece.value)
-                text += "{" + self._conversion(piece)
-                if piece.format_spec is not None:
-                    text += ":" + template(piece.format_spec.values)
-                text += "}"
-            return text
-
-        self.write(repr(template(parts)) + ".format(")
-        self.series(arguments)
-        self.write(")")
+        self.write("u" if t.kind == "u" else "")
+        self.write(literals.spelling(t.value))

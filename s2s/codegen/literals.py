@@ -7,6 +7,7 @@ the quotes around them. `plain` spells such a string, or raises `Unquotable`.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -54,7 +55,8 @@ def escaped(text: str, quote: str) -> str:
 
 def plain(text: str, quote: str) -> str:
     """The inside of a string literal between these quotes, without any backslash."""
-    shown = text.replace("\n", "") if len(quote) == 3 else text
+    # From Python 3.12 on an escape is allowed, and reads better than a string over several lines.
+    shown = text.replace("\n", "") if len(quote) == 3 and sys.version_info < (3, 12) else text
     if not shown.isprintable() or "\\" in text or quote in text or text.endswith(quote[0]):
         raise Unquotable(text)
     return text

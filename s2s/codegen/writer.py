@@ -16,7 +16,8 @@ from typing import Any
 import gast
 
 from s2s.codegen import literals
-from s2s.codegen.expressions import NAMED, OR, TEST, TUPLE, ExpressionWriter, kind
+from s2s.codegen.expressions import NAMED, OR, TEST, TUPLE, kind
+from s2s.codegen.fstrings import FStringWriter
 from s2s.core import Function, Origin
 
 
@@ -44,7 +45,7 @@ def _indented(doc: str) -> str:
     return textwrap.indent(doc + "\n", "    ").lstrip() + "    " if "\n" in doc else doc
 
 
-class Writer(ExpressionWriter):
+class Writer(FStringWriter):
     """Writes statements, one method for each class of nodes.
 
     text: what was written.
@@ -52,7 +53,6 @@ class Writer(ExpressionWriter):
     """
 
     def __init__(self, tree: Any) -> None:
-        self.line = 0
         self.origins: dict[int, Origin] = {}
         file = io.StringIO()
         super().__init__(tree, file)

@@ -275,10 +275,26 @@ def test_nested_f_strings_keep_their_quotes_apart():
     assert gast.dump(gast.parse(write(gast.parse(text)))) == gast.dump(gast.parse(text))
 
 
-def test_backslash_within_a_field_keeps_format_and_order():
-    backslash = gast.FormattedValue(core.constant("\\"), ord("r"), gast.JoinedStr([core.constant(">5")]))
+def test_backslash_within_a_field_keeps_meaning_on_every_python():
+    width = gast.JoinedStr([core.constant(">"), gast.FormattedValue(core.name("w"), -1, None)])
+    backslash = gast.FormattedValue(core.constant("\\"), ord("r"), width)
     node = gast.JoinedStr([core.constant("{'\""), backslash, gast.FormattedValue(core.name("x"), -1, None)])
-    assert eval(write(node), {"x": 1}) == "{'\"" + f"{chr(92)!r:>5}" + "1"
+    assert eval(write(node), {"x": 1, "w": 6}) == "{'\"" + f"{chr(92)!r:>6}" + "1"
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="any f-string can be written since Python 3.12")
+def test_f_string_without_spelling_is_refused():
+    brace = gast.JoinedStr([core.constant("{")])
+    with pytest.raises(ValueError, match="no spelling"):
+        write(gast.JoinedStr([gast.FormattedValue(core.constant("\\"), -1, brace)]))
+
+
+def test_lines_are_counted_over_strings_of_several_lines():
+    field = gast.FormattedValue(core.constant("a\nb"), -1, None)
+    stmts = [core.assign("x", gast.JoinedStr([field]), None), core.assign("y", 1, None)]
+    fn = core_function("def f(x):\n    return x")
+    text, origins = function_text(fn.with_body([*stmts, *fn.body]))
+    assert [text.splitlines()[line - 1] for line in origins] == ["    return x"]
 
 
 def test_empty_set_is_a_set():
