@@ -7,7 +7,22 @@
         return 1 - np.exp(-ans)
 """
 
-from s2s.rules import arithmetic, einsum, indexing, joining, products, reductions, scalars, shapes, ufuncs  # noqa: F401  (each registers its rules)
+from s2s.rules import (  # noqa: F401  (each registers its rules)
+    arithmetic,
+    builtins,
+    creation,
+    einsum,
+    helpers,
+    indexing,
+    joining,
+    linalg,
+    products,
+    reductions,
+    scalars,
+    shapes,
+    spectra,
+    ufuncs,
+)
 from s2s.rules.registry import (
     Rule,
     decompose,

@@ -6,7 +6,7 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.rules.kinds_of import as_array
-from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
+from s2s.rules.registry import elementwise, jvp, linear, vjp
 from s2s.runtime.numeric import clip_weights, scatter, shape_of, unbroadcast
 
 # --- subscripts -------------------------------------------------------------------------------------------------
@@ -114,9 +114,6 @@ def clip(ans, a, a_min=None, a_max=None, out=None, *, min=None, max=None):
 @elementwise(np.ndarray.clip, wrt=("a", "min", "max"))
 def clip_method(ans, a, min=None, max=None, out=None):
     return clip_weights(a, min, max)
-
-
-zero_derivative(clip_weights)
 
 
 @vjp(np.select, wrt="choicelist", containers="choicelist", zeros="condlist")

@@ -194,9 +194,6 @@ def extremum_jvp(a_dot, ans, a, axis=None, out=None, keepdims=False, initial=Non
     return np.sum(a_dot * weight, axis=axis, keepdims=keepdims)
 
 
-zero_derivative(extremum_weight)
-
-
 # --- running sums and products ----------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +66,7 @@ def computed(name: Any, value: Any) -> bool:
     """Whether an operand, or an item of it, depends on the arguments without being one."""
     if isinstance(name, (list, tuple)):
         return any(computed(n, v) for n, v in zip(name, value, strict=True))
-    return name is INNER and is_active(value)
+    return name is INNER and (isinstance(value, Iterator) or is_active(value))
 
 
 def is_active(value: Any) -> bool:

@@ -1,0 +1,152 @@
+"""The rules of our own helpers: derivative code is differentiated again like any other."""
+
+import numpy as np
+
+from s2s.rules.registry import decompose, elementwise, jvp, linear, vjp, zero_derivative
+from s2s.runtime import numeric
+from s2s.runtime.numeric import guarded_divide, guarded_multiply, infinite, power_slope, real_if_real, scatter
+from s2s.runtime.numeric import shape_of, unbroadcast
+from s2s.runtime.recurrence import previous, product_of_rest, products_before, recurrence, reverse_recurrence
+from s2s.runtime.special import sinc_derivative
+
+zero_derivative(numeric.shape_of, numeric.axis_size, numeric.sign, numeric.tie_weight, numeric.is_basic)
+zero_derivative(numeric.extremum_weight, numeric.clip_weights, numeric.is_mask)
+
+# --- broadcasting -----------------------------------------------------------------------------------------------
+
+
+@linear(unbroadcast, wrt="g")
+def unbroadcast_vjp(g_bar, ans, g, shape):
+    return unbroadcast(g_bar, shape_of(g))
+
+
+@elementwise(real_if_real, wrt="x", zeros="like")
+def real_part(ans, x, like):
+    return 1
+
+
+@linear(numeric.pieces, wrt="g")
+def pieces_vjp(g_bar, ans, g, like):
+    return np.reshape(np.array(g_bar), shape_of(g))
+
+
+# --- guards -----------------------------------------------------------------------------------------------------
+
+
+@vjp(guarded_divide, wrt="numerator")
+def guarded_divide_vjp_numerator(g, ans, numerator, denominator):
+    return unbroadcast(guarded_divide(g, denominator), shape_of(numerator))
+
+
+@vjp(guarded_divide, wrt="denominator")
+def guarded_divide_vjp_denominator(g, ans, numerator, denominator):
+    return unbroadcast(-guarded_divide(guarded_multiply(g, ans), denominator), shape_of(denominator))
+
+
+@jvp(guarded_divide, wrt="numerator")
+def guarded_divide_jvp_numerator(numerator_dot, ans, numerator, denominator):
+    return unbroadcast(guarded_divide(numerator_dot, denominator), shape_of(ans))
+
+
+@jvp(guarded_divide, wrt="denominator")
+def guarded_divide_jvp_denominator(denominator_dot, ans, numerator, denominator):
+    return -guarded_divide(guarded_multiply(denominator_dot, ans), denominator)
+
+
+@vjp(guarded_multiply, wrt="g")
+def guarded_multiply_vjp_g(g_bar, ans, g, slope):
+    return unbroadcast(guarded_multiply(g_bar, slope), shape_of(g))
+
+
+@vjp(guarded_multiply, wrt="slope")
+def guarded_multiply_vjp_slope(g_bar, ans, g, slope):
+    return unbroadcast(guarded_multiply(g, g_bar), shape_of(slope))
+
+
+@jvp(guarded_multiply, wrt="g")
+def guarded_multiply_jvp_g(g_dot, ans, g, slope):
+    return unbroadcast(guarded_multiply(g_dot, slope), shape_of(ans))
+
+
+@jvp(guarded_multiply, wrt="slope")
+def guarded_multiply_jvp_slope(slope_dot, ans, g, slope):
+    return unbroadcast(guarded_multiply(g, slope_dot), shape_of(ans))
+
+
+@linear(infinite, wrt="g")
+def infinite_vjp(g_bar, ans, g):
+    return infinite(g_bar)
+
+
+# --- powers -----------------------------------------------------------------------------------------------------
+# The derivative of a slope of a power is a slope of a power again.
+
+
+@vjp(power_slope, wrt="x")
+def power_slope_vjp_x(g, ans, x, y):
+    return unbroadcast(guarded_multiply(g, y * power_slope(x, y - 1)), shape_of(x))
+
+
+@vjp(power_slope, wrt="y")
+def power_slope_vjp_y(g, ans, x, y):
+    return unbroadcast(guarded_multiply(g, slope_by_exponent(x, y)), shape_of(y))
+
+
+@jvp(power_slope, wrt="x")
+def power_slope_jvp_x(x_dot, ans, x, y):
+    return guarded_multiply(x_dot, y * power_slope(x, y - 1))
+
+
+@jvp(power_slope, wrt="y")
+def power_slope_jvp_y(y_dot, ans, x, y):
+    return guarded_multiply(y_dot, slope_by_exponent(x, y))
+
+
+def slope_by_exponent(x, y):
+    """The derivative of `y * x ** (y - 1)` by y."""
+    power = np.power(x, y - 1.0)
+    return power + y * guarded_multiply(numeric.log_or_zero(x, power), power)
+
+
+@elementwise(numeric.log_or_zero, wrt="x", zeros="ans", guarded=True)
+def log_or_zero(value, x, ans):
+    return guarded_divide(np.asarray(x != 0, dtype=float)[()], x)
+
+
+# --- gathering --------------------------------------------------------------------------------------------------
+
+
+@linear(scatter, wrt="g")
+def scatter_vjp(g_bar, ans, g, index, shape):
+    return unbroadcast(g_bar[index], shape_of(g))
+
+
+# --- running products -------------------------------------------------------------------------------------------
+
+
+@linear(recurrence, wrt="b")
+def recurrence_vjp_b(g, ans, b, x):
+    return reverse_recurrence(g, x)
+
+
+@vjp(recurrence, wrt="x")
+def recurrence_vjp_x(g, ans, b, x):
+    return reverse_recurrence(g, x) * previous(ans, 0)
+
+
+@jvp(recurrence, wrt="x")
+def recurrence_jvp_x(x_dot, ans, b, x):
+    return recurrence(x_dot * previous(ans, 0), x)
+
+
+decompose(reverse_recurrence)(reverse_recurrence)
+decompose(previous)(previous)
+decompose(products_before)(products_before)
+decompose(product_of_rest)(product_of_rest)
+
+# --- special functions ------------------------------------------------------------------------------------------
+
+
+@elementwise(sinc_derivative, wrt="x")
+def sinc_derivative_by_x(ans, x, order):
+    return sinc_derivative(x, order + 1)
