@@ -14,7 +14,7 @@ import numpy as np
 from s2s.autograd import operation
 from s2s.autograd.modes import state
 from s2s.autograd.operation import FORM, WHOLE, Operation, Plan
-from s2s.autograd.value import Node, Output, Saved, Value, View, dtype_of, ndarray
+from s2s.autograd.value import Node, Output, Saved, Value, View, dtype_of, ndarray, orders
 from s2s.errors import GraphFreedError, MissingRuleError
 from s2s.runtime.numeric import unbroadcast
 
@@ -32,20 +32,33 @@ class RuleNode(Node):
 
     __slots__ = ("ans", "operation", "plan", "shapes", "values")
 
-    operation: Operation
-    plan: Plan
     ans: Any
     values: Any
     shapes: Any
+
+    def __init__(self, parents: Sequence[Any], dtype: np.dtype[Any] | None, op: Operation, plan: Plan) -> None:
+        # written out: a call of super() takes as long as all the rest
+        self.parents = parents
+        self.dtype = dtype
+        self.order = next(orders)
+        self.hooks = None
+        self.operation = op
+        self.plan = plan
+        self.ans = self.shapes = None
+        self.values = op.blanks
 
     @property
     def name(self) -> str:
         return self.operation.name
 
     def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
-        ans, values = self._read(recording)
-        pulls = self.plan.pulls if recording is None else self.plan.recorded_pulls()
-        result = [pull(g, ans, *values) for pull in pulls]
+        plan = self.plan
+        if recording is not None:
+            ans, values = self._read(recording)
+            result = [pull(g, ans, *values) for pull in plan.recorded_pulls()]
+        else:
+            ans, values = self._read(None)
+            result = [pull(g, ans, *values) for pull in plan.pulls]
         if self.shapes is not None:
             for i, shape in enumerate(self.shapes):
                 if shape is not None:
@@ -58,8 +71,10 @@ class RuleNode(Node):
         if values is None:
             raise freed(self.name)
         name = self.operation.name
-        values = [read(v, name) for v in values]
-        ans = read(self.ans, name)
+        values = [v if v is None or type(v) is ndarray else read(v, name) for v in values]
+        ans = self.ans
+        if ans is not None:
+            ans = read(ans, name)
         if recording is not None:
             for i, parent in zip(self.plan.active, self.parents, strict=True):
                 if self.plan.reads is not None and self.plan.reads[i] == WHOLE:
@@ -174,6 +189,8 @@ def hold(value: Any, reads: int, copies: bool) -> Any:
     """What a node holds of a parameter."""
     if isinstance(value, Value):
         return value.keep() if reads == WHOLE else _form(value._data)
+    if type(value) is float:
+        return value
     if type(value) is ndarray:
         if reads != WHOLE:
             return _form(value)
@@ -250,55 +267,49 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
     tail = op.tail
     if kwargs or tail is None or not op.required <= len(args) <= len(tail) or op.decomposition is not None:
         return _apply_bound(op, args, kwargs or {})
-    data = []
-    active = []
+    data: list[Any] = []
+    active: tuple[int, ...] = ()
     parents = []
     cls: Any = None
-    for i, a in enumerate(args):
+    for a in args:
         if isinstance(a, Value):
-            data.append(a._data)
-            if cls is None or type(a).copies:
-                cls = type(a)
-            parent = a._node if a._view is None and a._node is not None else a.parent()
+            kind = type(a)
+            if cls is None or kind.copies:
+                cls = kind
+            parent = a._node
+            if parent is None or a._view is not None:
+                parent = a.parent()  # type: ignore[assignment]
             if parent is not None:
-                active.append(i)
+                active += (len(data),)
                 parents.append(parent)
+            data.append(a._data)
         elif type(a) in _LISTS:
             return _apply_bound(op, args, {})
         else:
             data.append(a)
     out = op.call(*data)
-    if op.zero or not active or not state.enabled:
+    if not active or op.zero or not state.enabled:
         return _linked_constant(_wrap(out, cls), function, args, None)
-    if type(out) in _LISTS or isinstance(out, tuple):
+    kind = type(out)
+    if kind is not ndarray and (kind in _LISTS or isinstance(out, tuple)):
         return _record_bound(op, args, {}, out, cls)
-    plan = op.plan(tuple(active))
+    plan = op.plan(active)
     if len(plan.active) != len(active):
         parents = [p for i, p in zip(active, parents, strict=True) if i in plan.active]
-    node = RuleNode(parents, dtype_of(out))
-    node.operation = op
-    node.plan = plan
-    node.shapes = None
+    node = RuleNode(parents, out.dtype if kind is ndarray else dtype_of(out), op, plan)
     result = cls.make(out, node)
     reads = plan.reads
-    if reads is None:
-        node.values = _NONES[len(tail)]
-    else:
-        node.values = [
-            hold(a, r, cls.copies) if r else None for a, r in zip((*args, *tail[len(args) :]), reads, strict=True)
-        ]
-    node.ans = None
-    if plan.reads_ans == WHOLE:
-        node.ans = result.keep()
-    elif plan.reads_ans == FORM:
-        node.ans = _form(out)
-    node.shapes = _shapes(plan, data, out)
-    if type(out) is ndarray and (out.base is not None or out is data[0]):
+    if reads is not None:
+        copies = cls.copies
+        operands = args if len(args) == len(tail) else (*args, *tail[len(args) :])
+        node.values = [hold(a, r, copies) if r else None for a, r in zip(operands, reads)]
+    if plan.reads_ans:
+        node.ans = result.keep() if plan.reads_ans == WHOLE else _form(out)
+    if plan.any_partial and len(tail) > 1:
+        node.shapes = _shapes(plan, data, out)
+    if kind is ndarray and (out.base is not None or out is data[0]):
         link_view(result, function, args, None)
     return result
-
-
-_NONES = [(None,) * n for n in range(40)]
 
 
 def _shapes(plan: Plan, data: Sequence[Any], out: Any) -> Any:
@@ -309,7 +320,8 @@ def _shapes(plan: Plan, data: Sequence[Any], out: Any) -> Any:
         d = data[i]
         have = d.shape if type(d) is ndarray else ()
         if have != shape and plan.partial[k]:
-            shapes = shapes or [None] * len(plan.active)
+            if shapes is None:
+                shapes = [None] * len(plan.active)
             shapes[k] = have
     return shapes
 
@@ -382,9 +394,8 @@ def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any
         return _linked_constant(_wrap(out, cls), op.function, args, kwargs)
     plan = op.plan(tuple(active))
     several = isinstance(out, (tuple, list))
-    node = BoundNode(parents, None if several else dtype_of(out))
-    node.operation, node.plan, node.places = op, plan, places
-    node.results = node.ans = node.shapes = None
+    node = BoundNode(parents, None if several else dtype_of(out), op, plan)
+    node.places, node.results = places, None
     result = _results(node, out, cls) if several else cls.make(out, node)
     reads = plan.reads or (0,) * len(bound)
     node.values = [hold(v, r, cls.copies) for v, r in zip(bound, reads, strict=True)]

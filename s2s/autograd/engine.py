@@ -28,37 +28,6 @@ from s2s.errors import ArgumentError
 Parent = Node | Value
 
 
-class _Entry:
-    """A cotangent on its way: to whom, how much so far, and whether the sum is ours to add to."""
-
-    __slots__ = ("g", "owned", "target")
-
-    def __init__(self, target: Any, g: Any) -> None:
-        self.target = target
-        self.g = g
-        self.owned = False
-
-    def add(self, g: Any) -> None:
-        if self.owned and g.dtype == self.g.dtype:
-            self.g += g
-        else:
-            self.g = self.g + g
-            self.owned = type(self.g) is ndarray
-
-
-class _Gathered(_Entry):
-    """Cotangents on their way to a node of several results, by index."""
-
-    __slots__ = ()
-
-    def __init__(self, target: Any, part: Part) -> None:
-        super().__init__(target, {part.index: part.g})
-
-    def add(self, part: Part) -> None:
-        have = self.g.get(part.index)
-        self.g[part.index] = part.g if have is None else have + part.g
-
-
 def key(target: Parent) -> int:
     """Positive for nodes, in their order; negative for leaves."""
     return target.order or -id(target)
@@ -80,7 +49,8 @@ def sweep(
     """
     wanted = None if targets is None else {key(t) for t in targets}
     needed = None if wanted is None else _leading_to(wanted, [target for target, _ in seeds])
-    pending: dict[int, _Entry] = {}
+    # what is on its way, by key: [target, cotangent so far, whether the sum is ours to add to]
+    pending: dict[int, list[Any]] = {}
     heap: list[int] = []
     found: list[tuple[Any, Any]] = []
     cls = Traced if recording else None
@@ -90,20 +60,21 @@ def sweep(
         where = order or -id(target)
         if needed is not None and where not in needed:
             return
+        dtype = target.dtype if order else dtype_of(target._data)
         entry = pending.get(where)
-        if type(g) is Part:
+        if dtype is None:
+            _gather(entry[1] if entry else pending.setdefault(where, [target, {}, False])[1], g)
+        else:
+            if g.__class__ is not ndarray or g.dtype is not dtype:
+                g = fit(g, dtype)
             if entry is None:
-                pending[where] = _Gathered(target, g)
-                heappush(heap, -order)
+                pending[where] = [target, g, False]
+            elif entry[2]:
+                entry[1] += g
             else:
-                entry.add(g)  # type: ignore[arg-type]
-            return
-        g = fit(g, target.dtype if order else dtype_of(target._data))
-        if entry is not None:
-            entry.add(g)
-            return
-        pending[where] = _Entry(target, g)
-        if order:
+                entry[1] = total = entry[1] + g
+                entry[2] = type(total) is ndarray
+        if entry is None and order:
             heappush(heap, -order)
 
     with np.errstate(all="ignore"), modes.set_grad_enabled(recording):
@@ -111,9 +82,7 @@ def sweep(
             send(target, g)
         while heap:
             order = -heappop(heap)
-            entry = pending.pop(order)
-            node, g = entry.target, entry.g
-            del entry
+            node, g, _ = pending.pop(order)
             if node.hooks is not None:
                 g = run_hooks(node.hooks, g, recording)
             if wanted is not None:
@@ -126,15 +95,20 @@ def sweep(
                     send(parent, cotangent)
             if not keep:
                 node.release()
-        for entry in pending.values():
-            leaf = entry.target
-            if np.shape(entry.g) != np.shape(leaf._data):
+        for leaf, g, _ in pending.values():
+            if np.shape(g) != np.shape(leaf._data):
                 raise AssertionError(
-                    f"a rule returned a cotangent of shape {np.shape(entry.g)} for an argument of {np.shape(leaf._data)}"
+                    f"a rule returned a cotangent of shape {np.shape(g)} for an argument of {np.shape(leaf._data)}"
                 )
             hooks = getattr(leaf, "_hooks", None)
-            found.append((leaf, run_hooks(hooks, entry.g, recording) if hooks else entry.g))
+            found.append((leaf, run_hooks(hooks, g, recording) if hooks else g))
     return found
+
+
+def _gather(gs: dict[int, Any], part: Part) -> None:
+    """Add the cotangent of one result to those of a node of several results."""
+    have = gs.get(part.index)
+    gs[part.index] = part.g if have is None else have + part.g
 
 
 def _leading_to(wanted: set[int], roots: Iterable[Parent]) -> set[int]:

@@ -50,15 +50,12 @@ def _prepare(function: Any, operands: Sequence[Any], active: tuple[int, ...], pa
         raise missing(function)
     plan = op.plan(active)
     target = operands[0]
-    node = RuleNode(parents, target._data.dtype)
-    node.operation, node.plan, node.ans = op, plan, None
+    node = RuleNode(parents, target._data.dtype, op, plan)
     node.shapes = _shapes(plan, [plain(v) for v in operands], target._data)
     reads = plan.reads or (0, 0)
     node.values = [hold(v, r, target.copies) if r else None for v, r in zip(operands, reads, strict=True)]
     if reads[0] == WHOLE and not target.copies:
-        old = Saved(target._data.copy(), target.storage())
-        old.storage = None
-        node.values[0] = old
+        node.values[0] = Saved(target._data.copy())
     return node
 
 

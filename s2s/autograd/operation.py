@@ -14,11 +14,12 @@ import operator
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
+from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from s2s import rules
 from s2s.errors import MissingRuleError
+from s2s.rules.registry import registry
 
 NOTHING, FORM, WHOLE = 0, 1, 2
 
@@ -32,9 +33,10 @@ class Plan:
 
     active: their positions among all parameters.
     pulls: for each of them the formula `(g, ans, *params)`.
-    partial: for each whether `pulls` lacks the last step, the sum over broadcast axes.
+    partial: for each whether its formula lacks the last step, the sum over broadcast axes; any_partial: whether any does.
     reads: what the formulas read of each parameter; None if they read no value and no form at all.
     reads_ans: the same of the result.
+    recorded: filled at the first recorded pass, see `recorded_pulls`.
     """
 
     active: tuple[int, ...]
@@ -42,6 +44,7 @@ class Plan:
     partial: tuple[bool, ...]
     reads: tuple[int, ...] | None
     reads_ans: int
+    any_partial: bool
     recorded: list[Callable[..., Any]]
 
     def recorded_pulls(self) -> list[Callable[..., Any]]:
@@ -61,6 +64,7 @@ class Operation:
 
     call: the function on plain data; methods and attributes are looked up on the data itself.
     names: its parameters.
+    blanks: what stands for the parameters where none is read.
     tail: default values by position, for calls without keywords; None if calls must be bound by the rule.
     """
 
@@ -73,7 +77,7 @@ class Operation:
         self.decomposition = rule.decomposition
         parameters = list(rule.signature.parameters.values())
         self.names = tuple(p.name for p in parameters)
-        self.various = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+        self.blanks = [None] * len(parameters)
         self.required = sum(p.default is p.empty for p in parameters)
         positional = all(p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY for p in parameters)
         self.tail: tuple[Any, ...] | None = tuple(p.default for p in parameters) if positional else None
@@ -97,6 +101,7 @@ class Operation:
             tuple(f.partial for f in formulas),
             tuple(reads) if any(reads) else None,
             max((f.reads.get("ans", NOTHING) for f in formulas), default=NOTHING),
+            any(f.partial for f in formulas),
             [],
         )
 
@@ -115,10 +120,10 @@ class Operation:
             component = _component(rule.bodies[name], rule.partial_index[name])
             if component is None:
                 return Formula(pull, everything, False)
-            body, reads = component
+            product, reads = component
             if rule.guarded or rule.singular:
                 return Formula(pull, {n: max(reads.get(n, NOTHING), FORM) for n in everything}, False)
-            return Formula(_times(body), reads, True)
+            return Formula(product, reads, True)
         return Formula(pull, _reads(pull, everything), False)
 
 
@@ -131,19 +136,33 @@ class Formula:
     partial: bool
 
 
-_OPERATIONS: dict[Any, Operation] = {}
+class _Operations:
+    """The operations made so far, at one version of the table of rules."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Operation] = {}
+        self.version = registry.version
+
+    def make(self, function: Any) -> Operation | None:
+        """The operation of a function that is not known yet."""
+        rule = rules.find(function)
+        if rule is None:
+            return None
+        return self.known.setdefault(function, Operation(function, rule))
+
+
+_operations = _Operations()
 
 
 def find(function: Any) -> Operation | None:
     """The operation of a function, None if it has no rule."""
-    found = _OPERATIONS.get(function)
-    rule = rules.find(function)
-    if found is not None and found.rule is rule:
-        return found
-    if rule is None:
+    global _operations
+    if _operations.version != registry.version:
+        _operations = _Operations()
+    try:
+        return _operations.known.get(function) or _operations.make(function)
+    except TypeError:  # unhashable
         return None
-    made = _OPERATIONS[function] = Operation(function, rule)
-    return made
 
 
 def caller(function: Any) -> Callable[..., Any]:
@@ -163,19 +182,17 @@ def caller(function: Any) -> Callable[..., Any]:
 # --- formulas ---------------------------------------------------------------------------------------------------
 
 
-def _times(body: FunctionType | float) -> Callable[..., Any]:
-    """The cotangent by a partial: of ones and minus ones no product is formed."""
-    if not callable(body):
-        if body == 1:
-            return lambda g, ans, *params: g
-        if body == -1:
-            return lambda g, ans, *params: -g
-        return lambda g, ans, *params: g * body
-    return lambda g, ans, *params: g * body(ans, *params)
+def _times(number: float) -> Callable[..., Any]:
+    """The cotangent by a constant partial: of ones and minus ones no product is formed."""
+    if number == 1:
+        return lambda g, ans, *params: g
+    if number == -1:
+        return lambda g, ans, *params: -g
+    return lambda g, ans, *params: g * number
 
 
 def _component(body: Any, index: int | None) -> tuple[Any, dict[str, int]] | None:
-    """One item of the tuple that a body returns, as a number or a function of its own, and what it reads.
+    """The product `(g, ans, *params)` of g and one item of the tuple that a body returns, and what it reads.
 
     Only for bodies of one return statement; None for others.
     """
@@ -194,12 +211,19 @@ def _component(body: Any, index: int | None) -> tuple[Any, dict[str, int]] | Non
     except ValueError:
         number = None
     if isinstance(number, (int, float)):
-        return number, {}
-    inner = ast.Lambda(tree.args, value)
-    code = compile(ast.fix_missing_locations(ast.Expression(inner)), f"<partial of {body.__name__}>", "eval")
+        return _times(number), {}
+    reads = _uses([value])
+    product = ast.BinOp(ast.Name("g", ast.Load()), ast.Mult(), value)
+    arguments = tree.args
+    if any(a.arg == "g" for a in (*arguments.args, *arguments.kwonlyargs)):
+        return None
+    arguments.args.insert(0, ast.arg("g"))
+    code = compile(
+        ast.fix_missing_locations(ast.Expression(ast.Lambda(arguments, product))), f"<rule {body.__name__}>", "eval"
+    )
     function = eval(code, body.__globals__)  # noqa: S307 - the text of a rule that is loaded already
     function.__defaults__, function.__kwdefaults__ = body.__defaults__, body.__kwdefaults__
-    return function, _uses([value])
+    return function, reads
 
 
 def _reads(body: Any, everything: dict[str, int]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from s2s.autograd.dispatch import apply, missing, plain, values_in
 from s2s.autograd.inplace import assign, scatter_add
 from s2s.autograd.value import Value, ndarray
 
-_COMPARISONS = frozenset(
+COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and, np.logical_or,
      np.logical_not, np.logical_xor, np.isfinite, np.isinf, np.isnan, np.signbit}
 )  # fmt: skip
@@ -47,7 +47,7 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
 
 
 def _plainly(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if ufunc in _COMPARISONS:
+    if ufunc in COMPARISONS:
         return ufunc(*plain(list(inputs)), **plain(kwargs))
     return apply(ufunc, inputs, kwargs)
 

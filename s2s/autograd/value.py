@@ -20,7 +20,8 @@ from s2s.errors import InplaceModificationError
 
 ndarray = np.ndarray
 V = TypeVar("V", bound="Value")
-_orders = itertools.count(1)
+orders = itertools.count(1)
+_new = object.__new__
 
 
 class Storage:
@@ -56,15 +57,25 @@ class Storage:
 class Saved:
     """An array that a node reads in the backward pass, at the version it had.
 
-    Without storage, it is a copy of the node's own; without version, writes to the storage turn it into one in time.
+    Without storage, nobody else can write it: it is a copy, or the data of a value that was neither viewed nor written.
+    Without version, a write turns it into a copy in time.
     """
 
     __slots__ = ("array", "storage", "version")
 
-    def __init__(self, array: np.ndarray, storage: Storage) -> None:
+    def __init__(self, array: np.ndarray) -> None:
         self.array = array
-        self.storage: Storage | None = storage
-        self.version: int | None = storage.version
+        self.storage: Storage | None = None
+        self.version: int | None = 0
+
+    def watch(self, storage: Storage, copies: bool) -> None:
+        """Take note of the storage, and of its version."""
+        self.storage = storage
+        if copies:
+            self.version = None
+            storage.cells.append(self)
+        else:
+            self.version = storage.version
 
     def read(self, name: str) -> np.ndarray:
         """The array; raises InplaceModificationError if it has been written since."""
@@ -92,7 +103,7 @@ class Node:
     def __init__(self, parents: Sequence[Node | Value], dtype: np.dtype[Any] | None) -> None:
         self.parents = parents
         self.dtype = dtype
-        self.order = next(_orders)
+        self.order = next(orders)
         self.hooks: list[Any] | None = None
 
     @property
@@ -179,7 +190,7 @@ class Value:
     @classmethod
     def make(cls: type[V], data: Any, node: Node | None = None) -> V:
         """A value over data that is not copied, with a place in the graph."""
-        self = object.__new__(cls)
+        self = _new(cls)
         self._data = data
         self._node = node
         self._wants = False
@@ -212,9 +223,12 @@ class Value:
 
     def storage(self) -> Storage:
         """The memory that this value shares with its views."""
-        if self._storage is None:
-            self._storage = Storage()
-        return self._storage
+        storage = self._storage
+        if storage is None:
+            storage = self._storage = Storage()
+            if self._saved is not None:
+                self._saved.watch(storage, self.copies)
+        return storage
 
     def keep(self) -> Any:
         """What a node holds of this value to read it later."""
@@ -224,13 +238,11 @@ class Value:
         cell = self._saved
         storage = self._storage
         if cell is not None and cell.array is data and cell.storage is storage:
-            if cell.version is None or cell.version == storage.version:  # type: ignore[union-attr]
+            if storage is None or cell.version is None or cell.version == storage.version:
                 return cell
-        storage = storage or self.storage()
-        cell = self._saved = Saved(data, storage)
-        if self.copies:
-            cell.version = None
-            storage.cells.append(cell)
+        cell = self._saved = Saved(data)
+        if storage is not None:
+            cell.watch(storage, self.copies)
         return cell
 
 

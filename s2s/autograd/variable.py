@@ -319,7 +319,9 @@ class Variable(Value):
         return round(self._data, digits) if digits is not None else round(self._data)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return ufuncs.call(ufunc, method, inputs, kwargs)
+        if kwargs or method != "__call__" or ufunc in ufuncs.COMPARISONS:
+            return ufuncs.call(ufunc, method, inputs, kwargs)
+        return apply(ufunc, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         return ufuncs.call_function(function, args, kwargs)
