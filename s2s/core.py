@@ -301,13 +301,24 @@ def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
 def reads(node: gast.AST | Sequence[gast.AST]) -> set[str]:
     """The names that a node loads (also `x` of `x[i] = v`, and of `x += v`), nested blocks included."""
     found: set[str] = set()
-    for item in node if isinstance(node, (list, tuple)) else [node]:
-        for child in gast.walk(item):
-            if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Load):
-                found.add(child.id)
-            elif isinstance(child, gast.AugAssign) and isinstance(child.target, gast.Name):
-                found.add(child.target.id)
+    stack: list[Any] = list(node) if isinstance(node, (list, tuple)) else [node]
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is gast.Name:
+            if type(item.ctx) is gast.Load:
+                found.add(item.id)
+        elif kind is list or kind is tuple:
+            stack.extend(item)
+        elif kind not in _LEAVES:
+            if kind is gast.AugAssign and type(item.target) is gast.Name:
+                found.add(item.target.id)
+            fields = item.__dict__
+            stack.extend([fields[f] for f in item._fields if f in fields])
     return found
+
+
+_LEAVES = frozenset({str, int, float, complex, bool, bytes, type(None), type(Ellipsis), gast.Constant, gast.Load, gast.Store})
 
 
 def writes(stmt: gast.stmt) -> list[str]:

@@ -89,6 +89,21 @@ _alive: list[Any] = []
 
 
 def _try(function: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
+    """The result's kind; for numbers of unknown dimensions, what a number and a vector have in common."""
+    results = []
+    for ndim in (None, 1) if any(isinstance(k, K.Numeric) for k in args) else (None,):
+        substitutes = tuple(_standing_for(k, ndim) for k in args)
+        results.append(_try_once(function, substitutes, keywords))
+    return K.join(results[0], results[-1])
+
+
+def _standing_for(kind: Kind, ndim: int | None) -> Kind:
+    if not isinstance(kind, K.Numeric):
+        return kind
+    return K.Scalar(kind.dtype) if ndim is None else K.Array(kind.dtype, ndim)
+
+
+def _try_once(function: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
     try:
         values = [sample(kind) for kind in args]
         named = {name: sample(kind) for name, kind in keywords}
