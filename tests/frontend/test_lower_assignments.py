@@ -174,9 +174,9 @@ def test_augmented_assignment_of_an_unbound_name():
 def test_annotated_assignment():
     def f(x, a):
         y: float = x + 1
-        z: int
-        a[0]: undefined = y
-        t("a", a)[t("i", 1)]: undefined
+        z: int  # noqa: F842
+        a[0]: undefined = y  # noqa: F821
+        t("a", a)[t("i", 1)]: undefined  # noqa: F821
         (w): float = y
         return y, w, a
 
@@ -198,8 +198,8 @@ def test_deletion():
         try_it = a, b
         del [a]
         if try_it[1]:
-            return x
-        return a
+            return x  # noqa: F821
+        return a  # noqa: F821
 
     same(f, (1, {0: 1, 1: 2}, [1, 2, 3]), (1, {0: 1, 1: 2}, []), (1, {}, []))
 
@@ -226,7 +226,7 @@ def test_parameters_of_every_kind():
 
 
 def test_a_mutable_default_is_shared_with_the_function():
-    def f(x, seen=[]):
+    def f(x, seen=[]):  # noqa: B006
         seen.append(x)
         return len(seen)
 

@@ -376,7 +376,7 @@ def test_many_guards_in_a_row_do_not_nest_without_end():
             if i == 25:
                 return 25
             t("i", i)
-        return x  # fmt: skip
+        return x
 
     assert max(len(line) - len(line.lstrip()) for line in text_of(f).splitlines()) < 90
     same(f, *range(14, 27))
@@ -483,7 +483,7 @@ def test_statements_without_effect_leave_nothing():
 
 def test_an_expression_statement_that_can_fail_stays():
     def f(x):
-        undefined_name
+        undefined_name  # noqa: F821
         x.v
         x[0]
 
@@ -501,14 +501,14 @@ def test_every_statement_knows_where_it_came_from():
         )
         while y > 0 and x:
             y -= 1
-        return y  # fmt: skip
+        return y
 
     fn = lower_function(f)
     texts = [s.origin.text for s in fn.body]
     assert texts[:2] == ["y = (x + 1)", "while y > 0 and x:"]
     assert texts[-1] == "return y"
     assert {s.origin.function for s in fn.body} == {"f"}
-    assert fn.body[-1].origin.line == f.__code__.co_firstlineno + 5
+    assert fn.body[-1].origin.line == f.__code__.co_firstlineno + 7
     assert fn.origin.text == "def f(x):"
 
 

@@ -309,7 +309,7 @@ def test_displays():
 
 def test_f_strings():
     def f(x, w):
-        return f"{x}", f"{x!r:>{w}}|{x + 1:{w}.{w - 1}f}{{}}", f"plain", f"{x}{t('later', x)}{x=}"
+        return f"{x}", f"{x!r:>{w}}|{x + 1:{w}.{w - 1}f}{{}}", f"{x}{t('later', x)}{x=}"
 
     same(f, (1.5, 6), (2, 4))
 
@@ -319,6 +319,45 @@ def test_f_string_formats_a_value_before_the_next_is_evaluated():
         return f"{x}{x.append(1)}{x!r:{x.pop()}}"
 
     same(f, [[5]])
+
+
+# --- comprehensions
+
+
+def test_comprehensions():
+    def f(xs, d):
+        a = [x * x for x in xs if x]
+        b = {t("k", k): t("v", v) for k, v in d.items()}
+        c = sorted({x % 3 for x in xs})
+        e = [[x * y for y in range(x)] for x in xs]
+        g = [(x, y, z) for x in xs for y, (z, *_) in [(x, "ab"), (1, "c")] if y if z != "a"]
+        return a, b, c, e, g
+
+    same(f, ([1, 0, 4], {"a": 1, "b": 2}), ([], {}))
+
+
+def test_targets_of_comprehensions_are_their_own():
+    def f(x, n):
+        y = [x for x in range(x) if (last := x) >= 0]
+        z = [[x + i for x in y] for i, y in enumerate([y, [x]])]
+        return x, y, z, last, [n for n in range(n)]
+
+    same(f, (3, 2), (0, 1))
+
+
+def test_walrus_and_attributes_in_a_comprehension():
+    def f(boxes, total):
+        return [total + (total := total + box.v) for box in boxes], total, [np.v for np in boxes]
+
+    same(f, ([Box(1), Box(2)], 0))
+
+
+def test_a_comprehension_as_an_operand():
+    def f(x):
+        y = 5
+        return x + sum([x for x in (x, y)]) + (x := 1) + max([i for i in range(9) if i < y] or [0])
+
+    same(f, 1)
 
 
 # --- order of everything

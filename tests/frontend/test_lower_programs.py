@@ -93,7 +93,7 @@ EXPRESSIONS = {
     "binary": "({x} + {y})", "product": "bounded({x} * {y})", "quotient": "{x} // ({y})", "negated": "-({x})",
     "compare": "({x} < {y})", "chain": "({x} <= {y} < {z})", "and": "({x} and {y})", "or": "({x} or {y} or {z})",
     "not": "(not {x})", "conditional": "({x} if {y} else {z})", "call": "max({x}, *[{y}], {z})",
-    "item": "[{x}, {y}][{z}]", "text": 'len(f"{{{x}}}{{{y}!r}}")',
+    "item": "[{x}, {y}][bounded({z})]", "text": 'len(f"{{{x}}}{{{y}!r}}")',
 }  # fmt: skip
 SIMPLE = {
     "assign": "{name} = {value}",

@@ -17,6 +17,7 @@ from s2s.frontend.lower import (
     assignments,
     blocks,
     calls,
+    comprehensions,
     displays,
     effects,
     loops,
@@ -25,13 +26,13 @@ from s2s.frontend.lower import (
 )
 from s2s.frontend.lower.flow import Flow
 from s2s.frontend.lower.lowering import Lowering
-from s2s.frontend.lower.names import SUSPENDING, collect, own_nodes
+from s2s.frontend.lower.names import collect
 from s2s.frontend.lower.parameters import lower_parameters
 from s2s.frontend.origins import origin as place_of
 from s2s.frontend.scope import scope_of
 from s2s.frontend.source import find
 
-FORMS = (access, assignments, blocks, calls, displays, effects, loops, operators, refusals)
+FORMS = (access, assignments, blocks, calls, comprehensions, displays, effects, loops, operators, refusals)
 
 
 def lower_function(function: Any) -> core.Function:
@@ -78,11 +79,9 @@ def lower(
 
 
 def _lower(node: Any, low: Lowering, defaults: Mapping[str, Any]) -> core.Function:
-    for part in own_nodes(node):
-        if isinstance(part, SUSPENDING):
-            refusals.refused(low, part)
-    if isinstance(node, gast.AsyncFunctionDef):
-        refusals.refused(low, node)
+    suspending = node if isinstance(node, gast.AsyncFunctionDef) else low.names.suspending
+    if suspending is not None:
+        refusals.refused(low, suspending)
     params, scope = lower_parameters(node.args, low.names, defaults, low.origin)
     low.block.bound.update(p.id for p in core.parameters(params))
     doc, statements = _split_docstring(node.body)

@@ -23,7 +23,7 @@ def path(low: Lowering, node: Any) -> Any:
         return node
     if isinstance(node, gast.Attribute):
         return gast.Attribute(path(low, node.value), low.names.mangle(node.attr), gast.Load())
-    return low.load(node.id)
+    return low.load(node)
 
 
 @lowers(gast.Subscript)

@@ -105,7 +105,7 @@ def augmented(low: Lowering, node: Any) -> None:
     """Python reads the old value first: it is held under a name where the new one may change it on the way."""
     if isinstance(node.target, gast.Name):
         low.target_name(node.target.id)
-        read = low.load(node.target.id)
+        read = low.load(node.target)
         held = []
     else:
         held = [low.hold(low.operand(operand)) for operand in place_operands(node.target)]

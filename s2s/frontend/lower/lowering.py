@@ -7,7 +7,6 @@ registers expressions whose value comes from one of several branches: these stor
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +64,7 @@ class Lowering(OrderedEmitter):
         self.loops: list[Loop] = []
         self.result: str | None = None  # what early returns store
         self.returned: str | None = None  # the flag that tells that one was met
-        self.renamed: ChainMap[str, str] = ChainMap()
+        self.renamed: dict[str, str] = {}  # the targets of open comprehensions
         self.read: dict[str, core.Origin] = {}
 
     def refuse(self, what: str, node: Any = None) -> errors.NotCompiled:
@@ -134,13 +133,13 @@ class Lowering(OrderedEmitter):
 
     # --- names
 
-    def load(self, name: str) -> gast.Name:
-        name = self.names.mangle(name)
-        if name in self.renamed:
-            return core.name(self.renamed[name])
+    def load(self, node: Any) -> Any:
+        """The read of a variable, under the name that it has in Core."""
+        name = self.names.mangle(node.id)
+        name = self.renamed.get(name, name)
         if name in self.names.local:
             self.read.setdefault(name, self.origin)
-        return core.name(name)
+        return node if name == node.id and isinstance(node.ctx, gast.Load) else core.name(name)
 
     def target_name(self, name: str) -> str:
         """What a variable that is assigned to is called in Core."""

@@ -17,7 +17,10 @@ import numpy as np
 from s2s import core
 
 SUSPENDING = (gast.Yield, gast.YieldFrom, gast.Await)
-NESTED_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
+
+# What has no nodes of the function's own scope inside, and what is no part of a program but a mark on a node.
+_CLOSED = (gast.Name, gast.Constant, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
+_MARKS = (gast.expr_context, gast.operator, gast.unaryop, gast.boolop)
 
 # Functions of NumPy that call functions of the user, or step an iterator.
 _CALLING_BACK = {
@@ -38,6 +41,7 @@ class Names:
 
     local: the names that the function binds anywhere, its parameters too.
     deleted: those that a `del` may unbind.
+    suspending: a node that makes the function a generator or coroutine, if there is one.
     class_name: the class around the function, which mangles its private names.
     scope: the meaning of all other names.
     """
@@ -46,6 +50,7 @@ class Names:
     deleted: frozenset[str]
     class_name: str | None
     scope: core.Scope
+    suspending: Any = None
 
     def mangle(self, name: str) -> str:
         """`__x` inside of class `_C` is `_C__x`."""
@@ -101,18 +106,22 @@ def reads_frame(value: Any, arguments: int) -> bool:
 def collect(function: Any, scope: core.Scope, class_name: str | None) -> Names:
     """The names of a function."""
     bound, outer, deleted = set[str](), set[str](), set[str]()
+    suspending = None
     for node in own_nodes(function):
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             outer.update(node.names)
-        elif isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
-            bound.add(node.id)
+        elif isinstance(node, gast.Name):
+            if not isinstance(node.ctx, gast.Load):
+                bound.add(node.id)
             if isinstance(node.ctx, gast.Del):
                 deleted.add(node.id)
+        elif isinstance(node, SUSPENDING):
+            suspending = node
         else:
             bound.update(_bound_by(node))
     mangle = Names(frozenset(), frozenset(), class_name, scope).mangle
     local = {*(p.id for p in core.parameters(function.args)), *(bound - outer)}
-    return Names(frozenset(map(mangle, local)), frozenset(map(mangle, deleted)), class_name, scope)
+    return Names(frozenset(map(mangle, local)), frozenset(map(mangle, deleted)), class_name, scope, suspending)
 
 
 def own_nodes(function: Any) -> Iterator[Any]:
@@ -123,8 +132,13 @@ def own_nodes(function: Any) -> Iterator[Any]:
         yield node
         if isinstance(node, gast.comprehension):
             pending.extend([node.iter, *node.ifs])
-        elif not isinstance(node, NESTED_SCOPES):
-            pending.extend(gast.iter_child_nodes(node))
+        elif not isinstance(node, _CLOSED):
+            for field in node._fields:
+                value = getattr(node, field, None)
+                if isinstance(value, list):
+                    pending.extend(child for child in value if isinstance(child, gast.AST))
+                elif isinstance(value, gast.AST) and not isinstance(value, _MARKS):
+                    pending.append(value)
 
 
 def _bound_by(node: Any) -> list[str]:

@@ -50,7 +50,7 @@ class OrderedEmitter(Emitter):
         assignment expression rebinds or that may be unbound; a global name (`volatile`) that a call may rebind; what
         `*` and `**` unpack.
         """
-        names = [n.id for n in gast.walk(node) if isinstance(n, gast.Name)]
+        names = _names(node)
         if volatile is None:
             volatile = not core.is_atom(node) and not (isinstance(node, gast.keyword) and node.arg)
             volatile = volatile or not all(map(self.names.is_local, names))
@@ -68,7 +68,7 @@ class OrderedEmitter(Emitter):
         rebound = self.rebound[held.rebound :]
         changed = held.volatile and self.effects > held.effects
         changed = changed or (held.unsure and len(held.block.statements) > held.position)
-        changed = changed or any(isinstance(n, gast.Name) and n.id in rebound for n in gast.walk(held.node))
+        changed = changed or (bool(rebound) and any(name in rebound for name in _names(held.node)))
         if not changed:
             return held.node
         name = self.temporary("t")
@@ -79,6 +79,12 @@ class OrderedEmitter(Emitter):
     def settle_all(self, held: list[Held]) -> list[Any]:
         """As `settle`, for operands in order. Places are noted as positions in a block: the last goes first."""
         return [self.settle(one) for one in reversed(held)][::-1]
+
+
+def _names(node: Any) -> list[str]:
+    if core.is_atom(node):
+        return [node.id] if isinstance(node, gast.Name) else []
+    return [n.id for n in gast.walk(node) if isinstance(n, gast.Name)]
 
 
 def _freeze(node: Any, name: Any) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ def constant(low: Lowering, node: Any) -> Any:
 
 @lowers(gast.Name)
 def name(low: Lowering, node: Any) -> Any:
-    return low.load(node.id)
+    return low.load(node)
 
 
 @lowers(gast.BinOp)
