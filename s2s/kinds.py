@@ -160,10 +160,12 @@ def is_static(value: Any) -> bool:
 
 
 def of(value: Any) -> Kind:
-    """The kind of a value (numbers in containers are known by type only)."""
+    """The kind of a value (numbers in containers are known by type only); a kind stands for itself."""
     known = _EXACT.get(type(value))
     if known is not None:
         return known(value)
+    if isinstance(value, Kind):
+        return value
     if isinstance(value, np.generic):
         return Scalar(value.dtype)
     if isinstance(value, np.memmap):

@@ -58,45 +58,89 @@ def sum_jvp_start(start_dot, ans, iterable, start=0):
 
 
 # --- min and max ------------------------------------------------------------------------------------------------
-# One of the values is taken as it is, the first of those that tie.
+# One of the values is taken as it is, the first of those that tie. They are the items of one sequence, or up to four
+# arguments.
 
 
-@vjp(builtins.max, wrt="args", containers="args")
-def max_vjp(g, ans, *args, key=None, default=None):
-    return taken_cotangent(g, args, taken(max, args, key))
+def iterable_cotangent(choose, g, iterable, key):
+    """The cotangent of a sequence of which one item is taken."""
+    position = taken(choose, iterable, key)
+    if not isinstance(iterable, (list, tuple)):
+        return scatter(g, position, iterable.shape)
+    return [g if i == position else np.zeros(shape_of(item)) for i, item in enumerate(iterable)]
 
 
-@jvp(builtins.max, wrt="args")
-def max_jvp(args_dot, ans, *args, key=None, default=None):
-    return choices_of(args_dot)[taken(max, args, key)]
-
-
-@vjp(builtins.min, wrt="args", containers="args")
-def min_vjp(g, ans, *args, key=None, default=None):
-    return taken_cotangent(g, args, taken(min, args, key))
-
-
-@jvp(builtins.min, wrt="args")
-def min_jvp(args_dot, ans, *args, key=None, default=None):
-    return choices_of(args_dot)[taken(min, args, key)]
-
-
-def choices_of(args):
-    """The values that `min` and `max` choose from."""
-    return args[0] if len(args) == 1 else args
-
-
-def taken(choose, args, key):
+def taken(choose, values, key):
     """The position of the value that `min` or `max` takes."""
-    choices = choices_of(args)
-    ranks = choices if key is None else [key(c) for c in choices]
+    ranks = [v if key is None else key(v) for v in values if v is not None]
     return choose(range(len(ranks)), key=lambda i: ranks[i])
 
 
-def taken_cotangent(g, args, position):
-    """The cotangent of all choices: that of the one taken."""
-    choices = choices_of(args)
-    if not isinstance(choices, (list, tuple)):
-        return (scatter(g, position, choices.shape),)
-    cotangents = [g if i == position else np.zeros_like(c, dtype=np.result_type(g)) for i, c in enumerate(choices)]
-    return (cotangents,) if len(args) == 1 else tuple(cotangents)
+@vjp(builtins.max, wrt="a", containers="a")
+def max_vjp_a(g, ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    if b is None:
+        return iterable_cotangent(max, g, a, key)
+    if c is None:
+        if key is None:
+            return g * (not b > a)
+    return g * (taken(max, (a, b, c, d), key) == 0)
+
+
+@jvp(builtins.max, wrt="a")
+def max_jvp_a(a_dot, ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    if b is None:
+        return a_dot[taken(max, a, key)]
+    return a_dot * (taken(max, (a, b, c, d), key) == 0)
+
+
+@elementwise(builtins.max, wrt="b")
+def max_by_b(ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    if c is None:
+        if key is None:
+            return b > a
+    return taken(max, (a, b, c, d), key) == 1
+
+
+@elementwise(builtins.max, wrt="c")
+def max_by_c(ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    return taken(max, (a, b, c, d), key) == 2
+
+
+@elementwise(builtins.max, wrt="d")
+def max_by_d(ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    return taken(max, (a, b, c, d), key) == 3
+
+
+@vjp(builtins.min, wrt="a", containers="a")
+def min_vjp_a(g, ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    if b is None:
+        return iterable_cotangent(min, g, a, key)
+    if c is None:
+        if key is None:
+            return g * (not b < a)
+    return g * (taken(min, (a, b, c, d), key) == 0)
+
+
+@jvp(builtins.min, wrt="a")
+def min_jvp_a(a_dot, ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    if b is None:
+        return a_dot[taken(min, a, key)]
+    return a_dot * (taken(min, (a, b, c, d), key) == 0)
+
+
+@elementwise(builtins.min, wrt="b")
+def min_by_b(ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    if c is None:
+        if key is None:
+            return b < a
+    return taken(min, (a, b, c, d), key) == 1
+
+
+@elementwise(builtins.min, wrt="c")
+def min_by_c(ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    return taken(min, (a, b, c, d), key) == 2
+
+
+@elementwise(builtins.min, wrt="d")
+def min_by_d(ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    return taken(min, (a, b, c, d), key) == 3

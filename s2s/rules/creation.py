@@ -134,5 +134,3 @@ def item(g, ans, a, *args):
 @linear(np.ndarray.tolist, wrt="a")
 def tolist(g, ans, a):
     return np.reshape(np.array(g), np.shape(a))
-
-

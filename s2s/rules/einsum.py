@@ -1,7 +1,7 @@
 """Einstein sums: the cotangent of an operand is an Einstein sum of the result's cotangent and the other operands.
 
-What the operand's subscripts name and nothing else does was summed away alone: there the cotangent is equal all along the
-axis. A letter that an operand names twice reads its diagonal: there the cotangent is zero off the diagonal.
+What the operand's subscripts name and nothing else does was summed away alone: there the cotangent is equal all along
+the axis. A letter that an operand names twice reads its diagonal: there the cotangent is zero off the diagonal.
 """
 
 import numpy as np
@@ -9,36 +9,48 @@ import numpy as np
 from s2s.rules.registry import jvp, vjp
 
 
-@vjp(np.einsum, wrt="operands", containers="operands")
-def einsum_vjp(g, ans, *operands, out=None, dtype=None, order="K", casting="safe", optimize=False):
-    inputs, output, arrays = einsum_terms(operands)
-    cotangents = [operand_cotangent(g, inputs, output, arrays, i, optimize) for i in range(len(arrays))]
-    return in_place_of_arrays(operands, cotangents)
+ARGUMENTS = 8  # a string and seven operands, or four operands with their lists of axes
 
 
-@jvp(np.einsum, wrt="operands")
-def einsum_jvp(operands_dot, ans, *operands, out=None, dtype=None, order="K", casting="safe", optimize=False):
-    inputs, output, arrays = einsum_terms(operands)
-    subscripts = ",".join(inputs) + "->" + output
-    terms = [[*arrays[:i], a_dot, *arrays[i + 1 :]] for i, a_dot in enumerate(among(operands, operands_dot))]
-    return sum(np.einsum(subscripts, *term, optimize=optimize) for term in terms)
+def of_argument(position):
+    """The derivatives by the argument at a position."""
+
+    def einsum_vjp(
+        g, ans, a0, a1, a2=None, a3=None, a4=None, a5=None, a6=None, a7=None, *,
+        out=None, dtype=None, order="K", casting="safe", optimize=False,
+    ):  # fmt: skip
+        terms, arrays, which = einsum_terms((a0, a1, a2, a3, a4, a5, a6, a7), position)
+        return operand_cotangent(g, *terms, arrays, which, optimize)
+
+    def einsum_jvp(
+        a_dot, ans, a0, a1, a2=None, a3=None, a4=None, a5=None, a6=None, a7=None, *,
+        out=None, dtype=None, order="K", casting="safe", optimize=False,
+    ):  # fmt: skip
+        (inputs, output), arrays, which = einsum_terms((a0, a1, a2, a3, a4, a5, a6, a7), position)
+        arrays = [*arrays[:which], a_dot, *arrays[which + 1 :]]
+        return np.einsum(",".join(inputs) + "->" + output, *arrays, optimize=optimize)
+
+    return einsum_vjp, einsum_jvp
 
 
-def among(operands, values):
-    """The values that stand where the arrays stand among the operands."""
-    return list(values[1:]) if isinstance(operands[0], str) else list(values[0 : 2 * (len(operands) // 2) : 2])
+for _position in range(ARGUMENTS):
+    _vjp, _jvp = of_argument(_position)
+    vjp(np.einsum, wrt=f"a{_position}")(_vjp)
+    jvp(np.einsum, wrt=f"a{_position}")(_jvp)
 
 
-def einsum_terms(operands):
-    """The subscripts of the operands and of the result, without ellipses, and the operands themselves."""
-    arrays = among(operands, operands)
-    if isinstance(operands[0], str):
-        text = operands[0].replace(" ", "")
+def einsum_terms(arguments, position):
+    """The subscripts of operands and result, without ellipses; the operands; which of them stands at a position."""
+    given = [a for a in arguments if a is not None]
+    if isinstance(given[0], str):
+        arrays, which = given[1:], position - 1
+        text = given[0].replace(" ", "")
     else:
-        text = ",".join(letters(operands[2 * i + 1]) for i in range(len(arrays)))
-        if len(operands) % 2:
-            text += "->" + letters(operands[-1])
-    return *without_ellipses(text, [np.ndim(a) for a in arrays]), arrays
+        arrays, which = given[0 : 2 * (len(given) // 2) : 2], position // 2
+        text = ",".join(letters(given[2 * i + 1]) for i in range(len(arrays)))
+        if len(given) % 2:
+            text += "->" + letters(given[-1])
+    return without_ellipses(text, [np.ndim(a) for a in arrays]), arrays, which
 
 
 def letters(subscripts):
@@ -72,7 +84,7 @@ def operand_cotangent(g, inputs, output, arrays, position, optimize):
     found = "".join(c for c in once if c in named)
     subscripts = ",".join([output, *(t for t, _ in others)]) + "->" + found
     a_bar = np.einsum(subscripts, g, *(a for _, a in others), optimize=optimize)
-    sizes = {c: n for c, n in zip(own, shape, strict=True)}
+    sizes = dict(zip(own, shape, strict=True))
     lone = [i for i, c in enumerate(once) if c not in named]
     a_bar = np.expand_dims(a_bar, tuple(lone))
     # An operand with an axis of length one takes part in every entry of the others' longer axis.
@@ -96,12 +108,3 @@ def on_diagonal(a_bar, once, own, sizes):
         target += name
     masks = [np.eye(sizes[pair[0]]) for pair in pairs]
     return np.einsum(",".join([once, *pairs]) + "->" + target, a_bar, *masks)
-
-
-def in_place_of_arrays(operands, cotangents):
-    """The cotangents where the arrays stand among the operands, None for subscripts."""
-    if isinstance(operands[0], str):
-        return (None, *cotangents)
-    found = [None] * len(operands)
-    found[0 : 2 * (len(operands) // 2) : 2] = cotangents
-    return tuple(found)

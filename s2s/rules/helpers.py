@@ -4,8 +4,16 @@ import numpy as np
 
 from s2s.rules.registry import decompose, elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime import numeric
-from s2s.runtime.numeric import guarded_divide, guarded_multiply, infinite, power_slope, real_if_real, scatter
-from s2s.runtime.numeric import shape_of, unbroadcast
+from s2s.runtime.numeric import (
+    guarded_divide,
+    guarded_multiply,
+    infinite,
+    power_slope,
+    real_if_real,
+    scatter,
+    shape_of,
+    unbroadcast,
+)
 from s2s.runtime.recurrence import previous, product_of_rest, products_before, recurrence, reverse_recurrence
 from s2s.runtime.special import sinc_derivative
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from s2s import kinds as K
-from s2s.rules.kinds_of import as_array, count, numeric
+from s2s.rules.kinds_of import as_array, count, dtype_named, numeric
 from s2s.rules.registry import decompose, jvp, linear, vjp
 from s2s.runtime.numeric import pieces, shape_of, unbroadcast
 
@@ -14,9 +14,8 @@ def array_kind(a, dtype, *others):
     """The kind of an array made of a number, an array or nested sequences."""
     made = as_array(a)
     found = K.dtype_of(made)
-    if not isinstance(dtype, K.NoneKind) or found is None:
-        return K.UNKNOWN if found is None or not isinstance(dtype, K.Static) else numeric(np.dtype(dtype.value), made.ndim)
-    return made
+    wanted = None if found is None else dtype_named(dtype, found)
+    return K.UNKNOWN if wanted is None else numeric(wanted, K.ndim_of(made))
 
 
 def array_tangent(a_dot, ans):

@@ -4,11 +4,9 @@ The cotangent of one factor is a product of the result's cotangent with the othe
 factor brought into the result. (`@` and `np.matmul` are among the operators.)
 """
 
-
 import numpy as np
 
 from s2s.rules.registry import linear
-
 
 # --- dot --------------------------------------------------------------------------------------------------------
 

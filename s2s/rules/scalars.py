@@ -1,6 +1,6 @@
 """The functions of `math`: the formulas of NumPy's, in terms of `math`, so that Python floats stay Python floats.
 
-A square root in a denominator is written as a power, which NumPy's numbers take too, where Python's cannot say infinity.
+A square root in a denominator is written as a power, which NumPy's numbers take too: Python's cannot say infinity.
 """
 
 import math

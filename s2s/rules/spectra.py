@@ -120,7 +120,7 @@ def refuse_wide(ans):
     """Vectors beyond the singular values have no derivative."""
     if ans[0].shape[-1] != ans[1].shape[-1] or ans[2].shape[-2] != ans[1].shape[-1]:
         raise MissingRuleError(
-            "the vectors of svd(full_matrices=True) that belong to no singular value are not unique, and have no derivative",
+            "the vectors of svd(full_matrices=True) that belong to no singular value have no derivative",
             hint="call svd(a, full_matrices=False)",
         )
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from s2s.errors import ArgumentError
+
 # --- shapes -----------------------------------------------------------------------------------------------------
 
 
@@ -54,6 +56,16 @@ def axis_size(shape: tuple[int, ...], axis: Any) -> int:
 def real_if_real(x: Any, like: Any) -> Any:
     """`x`, without its imaginary part where `like` has none."""
     return x.real if np.iscomplexobj(x) and not np.iscomplexobj(like) else x
+
+
+def require_scalar(out: Any) -> None:
+    """Refuse a result of which there is no gradient, because it holds more or less than one number."""
+    shape = shape_of(out)
+    if math.prod(shape) != 1:
+        raise ArgumentError(
+            f"the gradient is of a function with one number as result, but the result has the shape {shape}",
+            hint="sum the result, or weigh it, before it is returned.",
+        )
 
 
 # --- zero cotangents win ----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Running products and the linear recurrence behind their derivatives, along the last axis and without a division.
 
-The derivative of `cumprod` by one factor is a product of all the others, which a division by that factor would give only
-where it is not zero. The recurrence y[k] = b[k] + x[k] * y[k-1] gives it always, and its own derivative is the
+The derivative of `cumprod` by one factor is a product of all the others, which a division by that factor would give
+only where it is not zero. The recurrence y[k] = b[k] + x[k] * y[k-1] gives it always, and its own derivative is the
 same recurrence run backwards: so all orders follow.
 """
 

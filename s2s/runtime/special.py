@@ -31,7 +31,7 @@ def _sinc_by_recurrence(t: Any, order: int) -> Any:
 
 
 def _sinc_by_series(t: Any, order: int) -> Any:
-    """The sum of (-1)^k t^(2k - order) / ((2k + 1) (2k - order)!), which term by term is the derivative of the series."""
+    """The sum of (-1)^k t^(2k - order) / ((2k + 1) (2k - order)!), the derivative of the series of sin(t) / t."""
     first = (order + 1) // 2
     term = (-1) ** first * t ** (2 * first - order) / math.factorial(2 * first - order)
     total = term / (2 * first + 1)
@@ -56,10 +56,11 @@ def polygamma(n: int, x: float) -> float:
     if x <= 0 and x == math.floor(x):
         return math.nan
     if x < 0:
-        return (-1) ** n * polygamma(n, 1 - x) - math.pi ** (n + 1) * _cotangent_derivative(n, math.pi * x)
-    total, lift = 0.0, 12 + 2 * n
+        return (-1.0) ** n * polygamma(n, 1 - x) - math.pi ** (n + 1) * _cotangent_derivative(n, math.pi * x)
+    total: float = 0.0
+    lift = 12 + 2 * n
     while x < lift:
-        total -= 1 / x if n == 0 else (-1) ** n * math.factorial(n) / x ** (n + 1)
+        total -= (-1.0) ** n * math.factorial(n) / x ** (n + 1)
         x += 1
     return total + _polygamma_of_large(n, x)
 
@@ -70,7 +71,7 @@ def _polygamma_of_large(n: int, x: float) -> float:
     series = math.factorial(n - 1) / x**n + math.factorial(n) / (2 * x ** (n + 1))
     for k, b in enumerate(_BERNOULLI, 1):
         series += b * math.factorial(2 * k + n - 1) / (math.factorial(2 * k) * x ** (2 * k + n))
-    return (-1) ** (n + 1) * series
+    return (-1.0) ** (n + 1) * series
 
 
 def _cotangent_derivative(n: int, t: float) -> float:

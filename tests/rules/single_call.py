@@ -45,12 +45,14 @@ def single_call(sample: dict[str, Any], values: Mapping[str, Any]) -> SingleCall
     def evaluate(part: ast.expr) -> Any:
         return eval(compile(ast.Expression(part), "<sample>", "eval"), scope)
 
-    function, operands, keywords = taken_apart(node, evaluate, values)
+    function, operands, keywords = taken_apart(node, evaluate)
     rule = rules.find(function)
     if rule is None:
         raise NotSingle(f"no rule of {function}")
     bound = rule.bind([index_value(o, evaluate) for o in operands], {k: evaluate(v) for k, v in keywords.items()})
-    names = rule.bind([leaf_names(o, values) for o in operands], {k: leaf_names(v, values) for k, v in keywords.items()})
+    names = rule.bind(
+        [leaf_names(o, values) for o in operands], {k: leaf_names(v, values) for k, v in keywords.items()}
+    )
     defaults = {p for p in bound if bound[p] is rule.signature.parameters[p].default}
     names = {p: None if p in defaults and names[p] is bound[p] else names[p] for p in bound}
     for parameter, name in names.items():
@@ -73,7 +75,7 @@ def is_active(value: Any) -> bool:
     return bool(catalog.leaves(value)) if not isinstance(value, str) else False
 
 
-def taken_apart(node: ast.expr, evaluate: Any, values: Mapping[str, Any]) -> tuple[Any, list[ast.expr], dict[str, ast.expr]]:
+def taken_apart(node: ast.expr, evaluate: Any) -> tuple[Any, list[ast.expr], dict[str, ast.expr]]:
     """The function that an expression calls, its operands and its keywords."""
     if isinstance(node, ast.BinOp):
         return OPERATORS[type(node.op)], [node.left, node.right], {}
@@ -103,7 +105,7 @@ def index_value(node: ast.expr, evaluate: Any) -> Any:
 
 
 def leaf_names(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """The name of the active argument that an operand is, a list of them, INNER if it is computed from some, or None."""
+    """The active argument that an operand is, a list of such, INNER if it is computed from some, or None."""
     if isinstance(node, ast.Name):
         return node.id if node.id in values else None
     used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & set(values)
@@ -200,7 +202,7 @@ MODULES = ("numpy", "numpy.linalg", "numpy.ndarray", "math", "operator", "builti
 
 
 def supported_samples(tiers: Sequence[int], key: str = "samples") -> list[tuple[str, dict[str, Any]]]:
-    """The samples of the catalog that are single calls of functions that have rules, with the names of their entries."""
+    """The samples of the catalog that are one call of a function with a rule, with the names of their entries."""
     found = []
     for entry in catalog.load():
         if entry["module"] in MODULES and entry["tier"] in tiers:
