@@ -4,7 +4,6 @@ from s2s.autograd.check import gradcheck, gradgradcheck
 from s2s.autograd.engine import backward, grad
 from s2s.autograd.function import Function
 from s2s.autograd.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from s2s.autograd.record import contains_variable, record, tape_gradient, tape_value_and_grad
 from s2s.autograd.variable import Variable
 
 __all__ = [

@@ -63,6 +63,8 @@ def run_hooks(hooks: Sequence[Any], g: Any, recording: bool) -> Any:
         changed = hook(public(g))
         if changed is not None:
             if np.shape(changed) != np.shape(g):
-                raise ArgumentError(f"a hook returned a gradient of shape {np.shape(changed)} in place of {np.shape(g)}")
+                raise ArgumentError(
+                    f"a hook returned a gradient of shape {np.shape(changed)} in place of {np.shape(g)}"
+                )
             g = fit(private(changed, recording), dtype_of(g))
     return g

@@ -30,10 +30,10 @@ def gradcheck(
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
 ) -> bool:
-    """Whether the gradients of `function` by those inputs that require grad agree with central differences of step `eps`.
+    """Whether the gradients of `function` by those inputs that require grad agree with central differences.
 
-    Each gradient of each result must be within `atol + rtol * |difference|`. Inputs should be float64. If they do not
-    agree, raises GradcheckError, or returns False with `raise_exception=False`.
+    The step is `eps`. Each gradient of each result must be within `atol + rtol * |difference|`. Inputs should be
+    float64. If they do not agree, raises GradcheckError, or returns False with `raise_exception=False`.
     """
     inputs = (inputs,) if isinstance(inputs, Value) else tuple(inputs)
     try:
@@ -147,7 +147,7 @@ def _by_backward(function: Callable[..., Any], inputs: tuple[Any, ...], v: Any, 
 
 def _as_real(a: np.ndarray) -> np.ndarray:
     a = np.ascontiguousarray(a).ravel()
-    return a.view(a.real.dtype) if a.dtype.kind == "c" else a
+    return np.stack([a.real, a.imag], axis=-1).ravel() if a.dtype.kind == "c" else a
 
 
 def _random(rng: np.random.Generator, like: Any) -> np.ndarray:

@@ -6,255 +6,17 @@ knows of derivatives; a function without a rule runs only if no argument carries
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from s2s.autograd import operation
 from s2s.autograd.modes import state
-from s2s.autograd.operation import FORM, WHOLE, Operation, Plan
-from s2s.autograd.value import Node, Output, Saved, Value, View, dtype_of, ndarray, orders
-from s2s.errors import GraphFreedError, MissingRuleError
-from s2s.runtime.numeric import unbroadcast
-
-_LISTS = (list, tuple)
-_ZEROS: dict[np.dtype[Any], np.ndarray] = {}
-_SMALL = 256
-
-
-class RuleNode(Node):
-    """A call of a function with a rule.
-
-    values: the parameters as far as the formulas read them; None once they are released.
-    shapes: for each parent the shape to sum to, None where it is the result's.
-    """
-
-    __slots__ = ("ans", "operation", "plan", "shapes", "values")
-
-    ans: Any
-    values: Any
-    shapes: Any
-
-    def __init__(self, parents: Sequence[Any], dtype: np.dtype[Any] | None, op: Operation, plan: Plan) -> None:
-        # written out: a call of super() takes as long as all the rest
-        self.parents = parents
-        self.dtype = dtype
-        self.order = next(orders)
-        self.hooks = None
-        self.operation = op
-        self.plan = plan
-        self.ans = self.shapes = None
-        self.values = op.blanks
-
-    @property
-    def name(self) -> str:
-        return self.operation.name
-
-    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
-        plan = self.plan
-        if recording is not None:
-            ans, values = self._read(recording)
-            result = [pull(g, ans, *values) for pull in plan.recorded_pulls()]
-        else:
-            ans, values = self._read(None)
-            result = [pull(g, ans, *values) for pull in plan.pulls]
-        if self.shapes is not None:
-            for i, shape in enumerate(self.shapes):
-                if shape is not None:
-                    result[i] = unbroadcast(result[i], shape)
-        return result
-
-    def _read(self, recording: type[Value] | None) -> tuple[Any, list[Any]]:
-        """The result and the parameters; those that are active as Values that continue the graph, when recording."""
-        values = self.values
-        if values is None:
-            raise freed(self.name)
-        name = self.operation.name
-        values = [v if v is None or type(v) is ndarray else read(v, name) for v in values]
-        ans = self.ans
-        if ans is not None:
-            ans = read(ans, name)
-        if recording is not None:
-            for i, parent in zip(self.plan.active, self.parents, strict=True):
-                if self.plan.reads is not None and self.plan.reads[i] == WHOLE:
-                    values[i] = recording.linked(values[i], parent)
-            if self.plan.reads_ans == WHOLE:
-                ans = recording.linked(ans, self)
-        return ans, values
-
-    def release(self) -> None:
-        if self.plan.reads is not None or self.plan.reads_ans:
-            self.ans = self.values = None
-
-
-class BoundNode(RuleNode):
-    """A call with keywords, sequences of values or several results: bound by the rule.
-
-    places: for each parent the position of its parameter and the path within it.
-    results: the shapes and dtypes of several results, and the type that holds them.
-    """
-
-    __slots__ = ("places", "results")
-
-    places: list[tuple[int, tuple[int, ...]]]
-    results: Any
-
-    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
-        ans, values = self._read(recording)
-        if self.results is not None:
-            g = self._whole(g, recording)
-        if self.operation.decomposition is not None:
-            return pull_through(self.operation, values, self.places, g, recording)
-        args, kwargs = self.operation.rule.spread(dict(zip(self.operation.names, values, strict=True)))
-        pulls = self.plan.pulls if recording is None else self.plan.recorded_pulls()
-        pulled = {i: pull(g, ans, *args, **kwargs) for i, pull in zip(self.plan.active, pulls, strict=True)}
-        result = []
-        for k, (i, path) in enumerate(self.places):
-            c = at(pulled[i], path) if path else pulled[i]
-            if self.shapes is not None and self.shapes[k] is not None:
-                c = unbroadcast(c, self.shapes[k])
-            result.append(c)
-        return result
-
-    def _whole(self, g: dict[int, Any], recording: type[Value] | None) -> Any:
-        kind, forms = self.results
-        parts = []
-        for i, (shape, dtype) in enumerate(forms):
-            part = g.get(i)
-            if part is None:
-                zeros = np.zeros(shape, dtype if dtype.kind in "fc" else float)
-                part = zeros if recording is None else recording.make(zeros)
-            parts.append(part)
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
-
-    def _read(self, recording: type[Value] | None) -> tuple[Any, list[Any]]:
-        if self.values is None:
-            raise freed(self.name)
-        name = self.name
-        values = [read_tree(v, name) for v in self.values]
-        ans = read_tree(self.ans, name)
-        if recording is not None:
-            for parent, (i, path) in zip(self.parents, self.places, strict=True):
-                if self.plan.reads is None or self.plan.reads[i] != WHOLE:
-                    continue
-                values[i] = put(values[i], path, recording.linked(at(values[i], path), parent))
-            if self.plan.reads_ans == WHOLE:
-                ans = self._linked_results(ans, recording)
-        return ans, values
-
-    def _linked_results(self, ans: Any, recording: type[Value]) -> Any:
-        if self.results is None:
-            return recording.linked(ans, self)
-        kind = self.results[0]
-        parts = [recording.make(a, Output(self, i, dtype_of(a))) if is_active_result(a) else a for i, a in enumerate(ans)]
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
-
-
-def freed(name: str) -> GraphFreedError:
-    """The error of a second pass."""
-    return GraphFreedError(
-        f"backward goes through {name!r} a second time, but the first pass freed what it had saved",
-        hint="call the first backward() or grad() with retain_graph=True",
-    )
-
-
-def is_active_result(a: Any) -> bool:
-    """Whether a result can carry a gradient."""
-    return dtype_of(a).kind in "fc"
-
-
-# --- what nodes hold --------------------------------------------------------------------------------------------
-
-
-def read(held: Any, name: str) -> Any:
-    """What a node holds, as rules take it: Python's numbers become NumPy's, whose arithmetic never raises."""
-    if type(held) is Saved:
-        return held.read(name)
-    if type(held) is float:
-        return np.float64(held)
-    if type(held) is complex:
-        return np.complex128(held)
-    return held
-
-
-def read_tree(held: Any, name: str) -> Any:
-    """The same through lists and tuples."""
-    if type(held) in _LISTS:
-        return type(held)(read_tree(v, name) for v in held)
-    return read(held, name)
-
-
-def hold(value: Any, reads: int, copies: bool) -> Any:
-    """What a node holds of a parameter."""
-    if isinstance(value, Value):
-        return value.keep() if reads == WHOLE else _form(value._data)
-    if type(value) is float:
-        return value
-    if type(value) is ndarray:
-        if reads != WHOLE:
-            return _form(value)
-        # indices and masks are often used again as scratch; they are cheap beside what they select from
-        return value.copy() if (copies or value.dtype.kind not in "fc") and value.flags.writeable else value
-    if type(value) in _LISTS:
-        return type(value)(hold(v, reads, copies) for v in value)
-    return value
-
-
-def _form(data: Any) -> Any:
-    """A stand-in of the same shape and dtype, which keeps no large array alive and whose elements mean nothing."""
-    if type(data) is not ndarray or data.size <= _SMALL:
-        return data
-    dtype = data.dtype
-    zero = _ZEROS.get(dtype)
-    if zero is None:
-        if dtype.hasobject:
-            return data
-        zero = _ZEROS[dtype] = np.zeros((), dtype)
-    return ndarray(data.shape, dtype, zero, 0, (0,) * data.ndim)
-
-
-def at(tree: Any, path: tuple[int, ...]) -> Any:
-    """The part of a nested sequence at a path."""
-    for step in path:
-        tree = tree[step]
-    return tree
-
-
-def put(tree: Any, path: tuple[int, ...], value: Any) -> Any:
-    """A nested sequence with the part at a path replaced."""
-    if not path:
-        return value
-    items = list(tree)
-    items[path[0]] = put(items[path[0]], path[1:], value)
-    return type(tree)(items) if type(tree) in _LISTS else items
-
-
-def values_in(tree: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Value]]:
-    """The Values in nested lists and tuples, with their paths."""
-    if isinstance(tree, Value):
-        yield path, tree
-    elif type(tree) in _LISTS:
-        for i, item in enumerate(tree):
-            if isinstance(item, Value) or type(item) in _LISTS:
-                yield from values_in(item, (*path, i))
-
-
-def plain(tree: Any) -> Any:
-    """The data of Values in nested lists, tuples, dicts and slices."""
-    if isinstance(tree, Value):
-        return tree._data
-    kind = type(tree)
-    if kind in _LISTS:
-        return kind([plain(v) for v in tree])
-    if kind is dict:
-        return {k: plain(v) for k, v in tree.items()}
-    if kind is slice:
-        return slice(plain(tree.start), plain(tree.stop), plain(tree.step))
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return kind(*map(plain, tree))
-    return tree
-
+from s2s.autograd.nodes import LISTS, BoundNode, RuleNode, form, hold, is_active_result, plain, values_in
+from s2s.autograd.operation import WHOLE, Operation, Plan
+from s2s.autograd.value import Output, Value, View, dtype_of, ndarray
+from s2s.errors import MissingRuleError
 
 # --- apply ------------------------------------------------------------------------------------------------------
 
@@ -283,7 +45,7 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
                 active += (len(data),)
                 parents.append(parent)
             data.append(a._data)
-        elif type(a) in _LISTS:
+        elif type(a) in LISTS:
             return _apply_bound(op, args, {})
         else:
             data.append(a)
@@ -291,7 +53,7 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
     if not active or op.zero or not state.enabled:
         return _linked_constant(_wrap(out, cls), function, args, None)
     kind = type(out)
-    if kind is not ndarray and (kind in _LISTS or isinstance(out, tuple)):
+    if kind is not ndarray and (kind in LISTS or isinstance(out, tuple)):
         return _record_bound(op, args, {}, out, cls)
     plan = op.plan(active)
     if len(plan.active) != len(active):
@@ -304,18 +66,18 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
         operands = args if len(args) == len(tail) else (*args, *tail[len(args) :])
         node.values = [hold(a, r, copies) if r else None for a, r in zip(operands, reads)]
     if plan.reads_ans:
-        node.ans = result.keep() if plan.reads_ans == WHOLE else _form(out)
+        node.ans = result.keep() if plan.reads_ans == WHOLE else form(out)
     if plan.any_partial and len(tail) > 1:
-        node.shapes = _shapes(plan, data, out)
+        node.shapes = shapes_to_sum(plan, data, out)
     if kind is ndarray and (out.base is not None or out is data[0]):
         link_view(result, function, args, None)
     return result
 
 
-def _shapes(plan: Plan, data: Sequence[Any], out: Any) -> Any:
+def shapes_to_sum(plan: Plan, data: Sequence[Any], out: Any) -> Any:
     """For each parent the shape to which its cotangent is summed, None where that is the result's."""
     shape = out.shape if type(out) is ndarray else ()
-    shapes = None
+    shapes: list[Any] | None = None
     for k, i in enumerate(plan.active):
         d = data[i]
         have = d.shape if type(d) is ndarray else ()
@@ -333,8 +95,27 @@ def _without_rule(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
         cls = type(value) if cls is Value or type(value).copies else cls
         if value.parent() is not None:
             raise missing(function)
-    out = function(*plain(list(args)), **plain(dict(kwargs)))
-    return _linked_constant(_wrap(out, cls), function, args, kwargs)
+    return _linked_constant(_wrap(call_unknown(function, args, kwargs), cls), function, args, kwargs)
+
+
+def call_unknown(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Call a function of which nothing is known on the data of Values, which it cannot write."""
+    return function(*read_only(list(args)), **read_only(dict(kwargs)))
+
+
+def read_only(tree: Any) -> Any:
+    """The data of Values in nested lists, tuples and dicts, where writes raise: nothing would record them."""
+    if isinstance(tree, Value):
+        data = tree._data
+        if type(data) is ndarray:
+            data = data.view()
+            data.flags.writeable = False
+        return data
+    if type(tree) in LISTS:
+        return type(tree)([read_only(v) for v in tree])
+    if type(tree) is dict:
+        return {k: read_only(v) for k, v in tree.items()}
+    return tree
 
 
 def missing(function: Any) -> MissingRuleError:
@@ -352,7 +133,7 @@ def _wrap(out: Any, cls: Any) -> Any:
     """A result without gradient: floats and arrays of floats as Values, anything else as it is."""
     if isinstance(out, (ndarray, np.floating, np.complexfloating, float, complex)):
         return cls.make(out) if dtype_of(out).kind in "fc" else out
-    if type(out) in _LISTS:
+    if type(out) in LISTS:
         return type(out)([_wrap(v, cls) for v in out])
     if isinstance(out, tuple) and hasattr(out, "_fields"):
         return type(out)(*(_wrap(v, cls) for v in out))
@@ -379,9 +160,10 @@ def _apply_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 
 def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Any, cls: Any) -> Any:
     bound = list(op.rule.bind(args, kwargs).values())
-    places, parents, active = [], [], []
+    places, parents = [], []
+    active: list[int] = []
     for i, (name, value) in enumerate(zip(op.names, bound, strict=True)):
-        if type(value) in _LISTS and name not in op.sequences and any(True for _ in values_in(value)):
+        if type(value) in LISTS and name not in op.sequences and any(True for _ in values_in(value)):
             value = bound[i] = apply(np.array, (value,))
         for path, v in values_in(value):
             parent = v.parent()
@@ -419,13 +201,6 @@ def _results(node: BoundNode, out: Any, cls: Any) -> Any:
     return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
 
 
-def pull_through(
-    op: Operation, values: Sequence[Any], places: Sequence[Any], g: Any, recording: type[Value] | None
-) -> Sequence[Any]:
-    """The cotangents through a decomposition; the engine, which differentiates it, sets this function."""
-    raise NotImplementedError
-
-
 # --- views ------------------------------------------------------------------------------------------------------
 
 
@@ -439,7 +214,11 @@ def root(a: Any) -> Any:
 def link_view(result: Value, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> None:
     """If the result shares the memory of the first argument, note it: both have one storage, and writes reach both."""
     source = args[0]
-    if not isinstance(source, Value) or type(source._data) is not ndarray or root(result._data) is not root(source._data):
+    if (
+        not isinstance(source, Value)
+        or type(source._data) is not ndarray
+        or root(result._data) is not root(source._data)
+    ):
         return
     result._storage = source.storage()
     step = (function, args[1:], kwargs)

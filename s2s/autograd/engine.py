@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from s2s.autograd import dispatch, modes, operation
+from s2s.autograd import modes, nodes
 from s2s.autograd.border import fit, private, public, run_hooks
-from s2s.autograd.dispatch import apply, at, put
+from s2s.autograd.nodes import at, put
 from s2s.autograd.operation import Operation
+from s2s.autograd.rebuild import over_proxies
 from s2s.autograd.traced import Traced
 from s2s.autograd.value import Identity, Node, Part, Value, dtype_of, ndarray
 from s2s.autograd.variable import Variable
@@ -254,7 +255,9 @@ def _seed(root: Value, g: Any, what: str, recording: bool) -> Any:
                 hint=f"take the sum or mean, or give {what}",
             )
         if dtype_of(data).kind == "c":
-            raise ArgumentError("a gradient can be made for real outputs only", hint=f"take the real part, or give {what}")
+            raise ArgumentError(
+                "a gradient can be made for real outputs only", hint=f"take the real part, or give {what}"
+            )
         g = np.ones_like(data)[()]
     if np.shape(g) != np.shape(data):
         raise ArgumentError(f"{what} of shape {np.shape(g)} for an output of shape {np.shape(data)}")
@@ -302,12 +305,13 @@ def pull_through(
             local.append(value)
             values[i] = put(values[i], path, value)
         args, kwargs = op.rule.spread(dict(zip(op.names, values, strict=True)))
-        out = operation.over_proxies(op.decomposition)(*args, **kwargs)
-    parents = [v.parent() for v in local]
+        out = over_proxies(op.decomposition)(*args, **kwargs)
+    parents: list[Any] = [v.parent() for v in local]
     outs, gs = ([out], [g]) if isinstance(out, Value) else (list(out), [g[i] for i in range(len(out))])
-    seeds = [(v.parent(), c) for v, c in zip(outs, gs, strict=True) if isinstance(v, Value) and v.parent() is not None]
+    ends: list[tuple[Any, Any]] = [(v.parent(), c) for v, c in zip(outs, gs) if isinstance(v, Value)]
+    seeds = [(parent, c) for parent, c in ends if parent is not None]
     found = {key(target): c for target, c in sweep(seeds, recording=recording is not None, targets=parents, keep=False)}
     return [found.get(key(parent)) for parent in parents]
 
 
-dispatch.pull_through = pull_through
+nodes.pull_through = pull_through

@@ -14,8 +14,8 @@
 
     y = Power.apply(x, 3)
 
-`forward` and `backward` see Variables. `backward` gets one gradient for each result, and returns one for each argument of
-`forward` (None for those that have none); with `create_graph=True` what it does is recorded.
+`forward` and `backward` see Variables. `backward` gets one gradient for each result, and returns one for each argument
+of `forward` (None for those that have none); with `create_graph=True` what it does is recorded.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ import numpy as np
 
 from s2s.autograd import modes
 from s2s.autograd.border import fit, private, public
-from s2s.autograd.dispatch import freed
 from s2s.autograd.inplace import rebase, refuse_leaf
+from s2s.autograd.nodes import freed
 from s2s.autograd.value import Node, Output, Saved, Value, dtype_of, ndarray
 from s2s.autograd.variable import Variable
 from s2s.errors import ArgumentError
@@ -71,7 +71,7 @@ class Context:
 
 
 class _SavedVariable:
-    """A Variable as a context holds it: without its node where the node is the context's own, which would be a cycle."""
+    """A Variable as a context holds it: without its node where that is the context's own, which would be a cycle."""
 
     __slots__ = ("held", "index", "name", "node", "parent")
 
@@ -81,7 +81,9 @@ class _SavedVariable:
         self.parent: Any = variable.parent()
         self.index = -1
         self.node: Any = None
-        if own is not None and (self.parent is own or (isinstance(self.parent, Output) and self.parent.parents[0] is own)):
+        if own is not None and (
+            self.parent is own or (isinstance(self.parent, Output) and self.parent.parents[0] is own)
+        ):
             self.index = self.parent.index if isinstance(self.parent, Output) else 0
             self.parent = None
 
@@ -156,7 +158,7 @@ class FunctionNode(Node):
 
 
 class Function:
-    """Base of operations with their own backward: static `forward(ctx, ...)` and `backward(ctx, ...)`; see the module."""
+    """Base of operations with their own backward: static `forward(ctx, ...)` and `backward(ctx, ...)`."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
@@ -179,15 +181,14 @@ class Function:
             out = cls.forward(context, *args, **kwargs)
         several = isinstance(out, (tuple, list))
         outs = list(out) if several else [out]
-        record = any(p is not None for p in parents)
-        node = FunctionNode([p for p in parents if p is not None], None if several else _dtype(outs[0])) if record else None
-        results = [cls._result(o, i, args, context, node if several else None, node, kind) for i, o in enumerate(outs)]
+        node = None
+        if any(p is not None for p in parents):
+            node = FunctionNode([p for p in parents if p is not None], None if several else dtype_of(_data(outs[0])))
+        results = [cls._result(o, context, _place(node, i, o), kind, args) for i, o in enumerate(outs)]
         if node is not None:
             node.function, node.context = cls, context
-            node.inputs = [
-                None if p is None else (np.shape(a._data), dtype_of(a._data)) for a, p in zip(args, parents, strict=True)
-            ]
-            node.results = [(np.shape(r), dtype_of(_data(r))) for r in results] if several else None
+            node.inputs = [None if p is None else _form(a) for a, p in zip(args, parents, strict=True)]
+            node.results = [_form(r) for r in results] if several else None
             pairs = {id(o): r for o, r in zip(outs, results, strict=True)}
             saved = [pairs.get(id(v), v) for v in context.to_save]
             context._saved = [_SavedVariable(v, cls.__name__, node) if isinstance(v, Value) else v for v in saved]
@@ -196,21 +197,18 @@ class Function:
         return (type(out)(*results) if hasattr(out, "_fields") else type(out)(results)) if several else results[0]
 
     @staticmethod
-    def _result(
-        out: Any, i: int, args: Any, context: Context, several: FunctionNode | None, node: FunctionNode | None, kind: Any
-    ) -> Any:
+    def _result(out: Any, context: Context, place: Node | None, kind: Any, args: Any) -> Any:
         data = _data(out)
         if not isinstance(data, (ndarray, np.generic, float, complex, int)):
             return out
         if any(out is d for d in context.dirty):
             refuse_leaf(out, "Function")
             out.storage().written("Function")
-            if node is not None:
-                rebase(out, node if several is None else Output(several, i, dtype_of(data)))
+            if place is not None:
+                rebase(out, place)
             return out
-        silent = node is None or any(out is n for n in context.non_differentiable) or dtype_of(data).kind not in "fc"
-        place = None if silent else node if several is None else Output(several, i, dtype_of(data))
-        result = kind.make(data, place)
+        silent = any(out is n for n in context.non_differentiable) or dtype_of(data).kind not in "fc"
+        result = kind.make(data, None if silent else place)
         if isinstance(out, Value) and (any(out is a for a in args) or out._storage is not None):
             result._storage = out.storage()
         return result
@@ -220,5 +218,14 @@ def _data(out: Any) -> Any:
     return out._data if isinstance(out, Value) else out
 
 
-def _dtype(out: Any) -> np.dtype[Any]:
-    return dtype_of(_data(out))
+def _form(value: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    data = _data(value)
+    return np.shape(data), dtype_of(data)
+
+
+def _place(node: FunctionNode | None, i: int, out: Any) -> Node | None:
+    """The node of a result: that of the call, or its i-th output."""
+    if node is None or node.dtype is not None:
+        return node
+    data = _data(out)
+    return Output(node, i, dtype_of(data)) if isinstance(data, (ndarray, np.generic, float, complex, int)) else None

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd import modes, operation
-from s2s.autograd.dispatch import RuleNode, _shapes, apply, hold, missing, plain, replay, values_in
+from s2s.autograd.dispatch import apply, missing, replay, shapes_to_sum
+from s2s.autograd.nodes import RuleNode, hold, plain, values_in
 from s2s.autograd.operation import WHOLE
 from s2s.autograd.value import Node, Saved, Value, View, dtype_of, ndarray
 from s2s.errors import InplaceModificationError
@@ -51,7 +52,7 @@ def _prepare(function: Any, operands: Sequence[Any], active: tuple[int, ...], pa
     plan = op.plan(active)
     target = operands[0]
     node = RuleNode(parents, target._data.dtype, op, plan)
-    node.shapes = _shapes(plan, [plain(v) for v in operands], target._data)
+    node.shapes = shapes_to_sum(plan, [plain(v) for v in operands], target._data)
     reads = plan.reads or (0, 0)
     node.values = [hold(v, r, target.copies) if r else None for v, r in zip(operands, reads, strict=True)]
     if reads[0] == WHOLE and not target.copies:
@@ -122,7 +123,7 @@ class WriteThrough(Node):
     def __init__(self, view: View, parents: Sequence[Any], data: ndarray) -> None:
         super().__init__(parents, data.dtype)
         self.view = View(view.base, view.chain, None)
-        self.view.base = None  # type: ignore[assignment] # the chain is all that is needed; the base holds this node
+        self.view.base = None  # type: ignore[assignment]  # the chain is all that is needed; the base holds this node
         self.like = data
 
     @property
@@ -131,7 +132,7 @@ class WriteThrough(Node):
 
     def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
         # laid out as the base is, so that what was a view of the base is a view here too
-        copy = np.empty_like(self.like, dtype=dtype_of(g))
+        copy: Any = np.empty_like(self.like, dtype=dtype_of(g))
         copy[...] = plain(g)
         if recording is None:
             region = replay(self.view, copy)
@@ -208,10 +209,18 @@ def assign(target: Value, index: Any, value: Any, name: str = "setitem") -> None
     if 1 in places and data.dtype.kind not in "fc":
         raise TypeError(f"a value that carries a gradient is stored into an array of {data.dtype}, which would drop it")
     raw = plain(value)
-    region = data[index] if is_basic(index) and data.ndim else data
-    _write(target, region if type(region) is ndarray else data, lambda: data.__setitem__(index, raw), name)
+    _write(target, _region(data, index), lambda: data.__setitem__(index, raw), name)
     if places:
         rebase(target, SetItem([p for p in parents if p is not None], places, index, data, raw))
+
+
+def _region(data: ndarray, index: Any) -> ndarray:
+    """A view of what an assignment writes, or of more."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not is_basic(parts) or any(isinstance(part, bool) for part in parts):
+        return data
+    spans = tuple(slice(i, i + 1 or None) if isinstance(i, (int, np.integer)) else i for i in parts)
+    return data[spans]
 
 
 def frozen(index: Any) -> Any:

@@ -1,9 +1,9 @@
 """How the tape calls a rule: which parameters are active, what their cotangents need, and what to save for them.
 
 An `Operation` belongs to a function with a rule. For each set of active parameters it makes one `Plan`, and the plan is
-looked up thereafter. A plan knows what its formulas *read*: the value of a parameter, only its form (shape and dtype), or
-nothing; so `x + 1` saves nothing, and `x` may be overwritten after it. What is read is found in the source text of the
-rule; where there is no text, everything counts as read.
+looked up thereafter. A plan knows what its formulas *read*: the value of a parameter, only its form (shape and dtype),
+or nothing; so `x + 1` saves nothing, and `x` may be overwritten after it. What is read is found in the source text of
+the rule; where there is no text, everything counts as read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Plan:
 
     active: their positions among all parameters.
     pulls: for each of them the formula `(g, ans, *params)`.
-    partial: for each whether its formula lacks the last step, the sum over broadcast axes; any_partial: whether any does.
+    partial: for each whether its formula lacks the last step, the sum over broadcast axes.
+    any_partial: whether any does.
     reads: what the formulas read of each parameter; None if they read no value and no form at all.
     reads_ans: the same of the result.
     recorded: filled at the first recorded pass, see `recorded_pulls`.
@@ -221,7 +222,7 @@ def _component(body: Any, index: int | None) -> tuple[Any, dict[str, int]] | Non
     code = compile(
         ast.fix_missing_locations(ast.Expression(ast.Lambda(arguments, product))), f"<rule {body.__name__}>", "eval"
     )
-    function = eval(code, body.__globals__)  # noqa: S307 - the text of a rule that is loaded already
+    function = eval(code, body.__globals__)
     function.__defaults__, function.__kwdefaults__ = body.__defaults__, body.__kwdefaults__
     return function, reads
 

@@ -2,8 +2,8 @@
 
 C functions know nothing of Variables, so a recorded function gets stand-ins: those that have a rule record the call,
 those without one raise MissingRuleError if an argument carries a gradient, and NumPy's functions that make arrays
-return values that can join the graph when they are written. `float(x)` keeps the gradient of x, `type(x)` answers as the
-value's type.
+return values that can join the graph when they are written. `float(x)` keeps the gradient of x, `type(x)` answers
+as the value's type.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from s2s.autograd import dispatch, operation
-from s2s.autograd.dispatch import apply, missing, plain
+from s2s.autograd import operation
+from s2s.autograd.dispatch import apply, call_unknown, missing
+from s2s.autograd.nodes import plain
 from s2s.autograd.traced import Traced
-from s2s.autograd.value import Value, dtype_of, ndarray
+from s2s.autograd.value import Value, ndarray
 
 # Modules whose functions move values about without looking into them, or only print them.
 _STRUCTURAL = frozenset(
     {"_functools", "_operator", "collections", "contextlib", "copy", "dataclasses", "functools", "itertools",
-     "logging", "operator", "time", "typing", "warnings", "_warnings", "weakref", "_collections", "_thread", "threading"}
+     "logging", "operator", "time", "typing", "warnings", "_warnings", "weakref", "_collections", "_thread",
+     "threading"}
 )  # fmt: skip
 _NUMERIC = frozenset({"numpy", "scipy"})
 _SEQUENCES = (list, tuple, dict)
@@ -86,7 +88,7 @@ class FunctionProxy:
             return apply(function, args, kwargs)
         if any(v.parent() is not None for v in values_within((args, kwargs))):
             raise missing(function)
-        out = function(*plain(list(args)), **plain(kwargs))
+        out = call_unknown(function, args, kwargs)
         return _joining(out) if self._numpy else out
 
     def __getattr__(self, name: str) -> Any:
@@ -231,7 +233,9 @@ class ModuleProxy:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if any(v.parent() is not None for v in values_within(value)):
-            raise TypeError(f"a value that carries a gradient is stored into module {self._module.__name__} as {name!r}")
+            raise TypeError(
+                f"a value that carries a gradient is stored into module {self._module.__name__} as {name!r}"
+            )
         setattr(self._module, name, plain(value))
 
     def __dir__(self) -> list[str]:
@@ -276,6 +280,3 @@ def _by_rule(function: Any, args: tuple[Any, ...]) -> Any:
     if has_value(args) and operation.find(function) is not None:
         return apply(function, args)
     return function(*args)
-
-
-__all__ = ["TYPES", "ModuleProxy", "dispatch", "dtype_of", "has_value", "is_library", "proxied_builtins", "proxy"]

@@ -1,8 +1,8 @@
 """A user's function over stand-ins: the same code with other globals, cells and defaults.
 
-`math.sin(x)` in a function's code finds `math` by name, so the code runs unchanged over globals in which `math` is a stand-in
-whose functions take Variables. The functions that a function reaches through its globals, cells and defaults are
-rebuilt in the same way. Globals are read live; what is stored into globals and cells is written back at the end.
+`math.sin(x)` in a function's code finds `math` by name, so the code runs unchanged over globals in which `math` is a
+stand-in whose functions take Variables. The functions that a function reaches through its globals, cells and defaults
+are rebuilt in the same way. Globals are read live; what is stored into globals and cells is written back at the end.
 """
 
 from __future__ import annotations
@@ -10,18 +10,25 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from s2s.autograd import dispatch, operation
-from s2s.autograd.proxies import TYPES, ModuleProxy, is_library, package, proxied_builtins, proxy
+from s2s.autograd.proxies import TYPES, ModuleProxy, has_value, is_library, package, proxied_builtins, proxy
 from s2s.autograd.traced import Traced
 from s2s.autograd.value import Storage, Value, ndarray
 
 _PLAIN = (int, float, str, bool, type(None), complex, list, dict, set, bytes)
-_C_FUNCTIONS = (types.BuiltinFunctionType, np.ufunc, type(np.sum), types.MethodDescriptorType, types.WrapperDescriptorType)
+_CONTAINERS = (list, dict)
+_C_FUNCTIONS = (
+    types.BuiltinFunctionType,
+    np.ufunc,
+    type(np.sum),
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+)
 
 
 class Globals(dict[str, Any]):
@@ -31,6 +38,7 @@ class Globals(dict[str, Any]):
         super().__init__(__builtins__=rebuilder.builtins, __name__=source.get("__name__"))
         self.source = source
         self.stored: set[str] = set()
+        self.containers: dict[int, Any] = {}
         self._counterpart = rebuilder.counterpart
         self._known: dict[str, tuple[Any, Any]] = {}
 
@@ -39,6 +47,8 @@ class Globals(dict[str, Any]):
             return dict.__getitem__(self, name)
         value = self.source[name]
         if type(value) in _PLAIN:
+            if type(value) in _CONTAINERS:
+                self.containers[id(value)] = value
             return value
         known = self._known.get(name)
         if known is None or known[0] is not value:
@@ -57,10 +67,10 @@ class Globals(dict[str, Any]):
                     self.stored.add(instruction.argval)
 
     def write_back(self) -> None:
-        """What was stored goes to the module, as plain data."""
+        """What was stored goes to the module."""
         for name in self.stored:
             if name in self:
-                self.source[name] = stripped(dict.__getitem__(self, name))
+                self.source[name] = dict.__getitem__(self, name)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -106,11 +116,22 @@ class Rebuilder:
                 self.counterpart(value.func), *map(self.counterpart, value.args),
                 **{k: self.counterpart(v) for k, v in value.keywords.items()},
             )  # fmt: skip
+        if isinstance(value, functools._lru_cache_wrapper):
+            return self._uncached(value)
         if isinstance(value, _C_FUNCTIONS):
             return proxy(value)
         if type(value) is ndarray:
             return self.array(value)
         return value
+
+    def _uncached(self, cached: Any) -> Any:
+        inner = self.counterpart(cached.__wrapped__)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            # a result found by value would belong to another record
+            return (inner if has_value((args, kwargs)) else cached)(*args, **kwargs)
+
+        return functools.update_wrapper(call, cached)
 
     def array(self, value: ndarray) -> Any:
         """An array that the function finds by name: it can join the graph when it is written."""
@@ -171,13 +192,22 @@ class Rebuilder:
             new.cell_contents = counterpart = self.counterpart(cell.cell_contents)
             self._cells.append((new, cell, counterpart))
 
-    def write_back(self) -> None:
-        """What the function stored into globals and cells goes to the user's own, as plain data."""
+    def write_back(self) -> list[Any]:
+        """What the function stored into globals and cells goes to the user's own; returns where Values may be left.
+
+        That is: namespaces, cells, and the lists, dicts and objects that the function could reach by name.
+        """
+        places: list[Any] = []
         for scope in self._globals.values():
             scope.write_back()
+            places.extend(scope.containers.values())
+            places.extend((scope.source, name) for name in scope.stored)
         for new, cell, before in self._cells:
             if is_full(new) and new.cell_contents is not before:
-                cell.cell_contents = stripped(new.cell_contents)
+                cell.cell_contents = new.cell_contents
+            places.append(cell)
+        places.extend(value for value, made in self._made.values() if made is value)
+        return places
 
 
 def is_full(cell: types.CellType) -> bool:
@@ -189,21 +219,12 @@ def is_full(cell: types.CellType) -> bool:
     return True
 
 
-def stripped(tree: Any) -> Any:
-    """Plain data of a tree; containers without Values are the same objects, and lists and dicts are changed in place."""
-    if isinstance(tree, Traced):
-        return tree._data
-    if type(tree) is list:
-        tree[:] = [stripped(v) for v in tree]
-    elif type(tree) is dict:
-        for k, v in tree.items():
-            tree[k] = stripped(v)
-    elif isinstance(tree, tuple):
-        items = [stripped(v) for v in tree]
-        if any(new is not old for new, old in zip(items, tree, strict=True)):
-            return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
-    return tree
-
-
 _RULES = Rebuilder()
-operation.over_proxies = _RULES.counterpart
+
+
+def over_proxies(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """The body of a rule over stand-ins, so that it can run on Values."""
+    return _RULES.counterpart(formula)  # type: ignore[no-any-return]
+
+
+operation.over_proxies = over_proxies

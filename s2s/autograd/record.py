@@ -3,15 +3,17 @@
 The value is the plain call's, bit for bit; side effects and random draws happen once; exceptions pass as they are. The
 arguments are not changed: arrays are copied at entry. Arguments that share memory may be read, but not written.
 
-`tape_value_and_grad` is what the API calls for functions that are not compiled. Within a record it is called with Traced
-values among the arguments or in the function's cells; then the gradient is itself recorded (`create_graph=True`), and
-its leaves stand apart from those of the outer record, so that the derivatives cannot be confused.
+`tape_value_and_grad` is what the API calls for functions that are not compiled. Within a record it is called with
+Traced values among the arguments or in the function's cells; then the gradient is itself recorded
+(`create_graph=True`), and its leaves stand apart from those of the outer record, so that the derivatives cannot be
+confused.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +24,8 @@ import numpy as np
 from s2s.autograd import dispatch, modes
 from s2s.autograd.border import fit
 from s2s.autograd.engine import key, sweep
-from s2s.autograd.rebuild import Rebuilder, is_full, stripped
+from s2s.autograd.rebuild import Rebuilder, is_full
+from s2s.autograd.strip import strip, stripped
 from s2s.autograd.traced import Traced
 from s2s.autograd.value import Identity, Node, Value, dtype_of, ndarray
 from s2s.errors import ArgumentError
@@ -70,19 +73,48 @@ def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
                 )
             leaves[name] = structure, [Leaf(leaf, parent) for leaf, (_, parent) in zip(given, made, strict=True)]
     entry.guard()
+    _nesting.places.append([])
     try:
         with modes.enable_grad():
             output = _callable(f, rebuilder)(*bound.args, **bound.kwargs)
+    except BaseException as error:
+        if len(_nesting.places) == 1:
+            error.args = stripped(error.args)
+        raise
     finally:
-        rebuilder.write_back()
+        _leave([*rebuilder.write_back(), getattr(f, "__self__", f), *_objects(bound.arguments)])
     return Record(output, leaves)
+
+
+class _Nesting(threading.local):
+    """The records that run in this thread, the innermost last: for each, where Values may be left."""
+
+    def __init__(self) -> None:
+        self.places: list[list[Any]] = []
+
+
+_nesting = _Nesting()
+
+
+def _leave(places: list[Any]) -> None:
+    """At the end of a record, take its Values out of the user's things; those of an outer record stay till its end."""
+    mine = [*_nesting.places.pop(), *places]
+    if _nesting.places:
+        _nesting.places[-1].extend(mine)
+    else:
+        strip(mine)
+
+
+def _objects(arguments: Mapping[str, Any]) -> list[Any]:
+    """Objects among the arguments that are no pytrees: the function works on the caller's own."""
+    return [v for v in arguments.values() if hasattr(v, "__dict__") and not callable(v) and not isinstance(v, Value)]
 
 
 def _callable(f: Any, rebuilder: Rebuilder) -> Any:
     made = rebuilder.counterpart(f)
     if made is not f or isinstance(f, (types.FunctionType, types.MethodType)):
         return made
-    call = getattr(type(f), "__call__", None)
+    call = vars(type(f)).get("__call__") or getattr(type(f), "__call__", None)  # noqa: B004 - not a test
     return types.MethodType(rebuilder.counterpart(call), f) if isinstance(call, types.FunctionType) else f
 
 
@@ -97,8 +129,14 @@ class _Entry:
         """The value that the function sees, and where its cotangent arrives."""
         if isinstance(leaf, Value):
             return self._inner(leaf, wanted)
-        if type(leaf) is ndarray:
+        if isinstance(leaf, np.memmap):
+            leaf = np.asarray(leaf)
+        if type(leaf) is ndarray and not leaf.dtype.hasobject:
             return self._array(leaf, wanted)
+        if wanted and not isinstance(leaf, (*_NUMBERS, int, str, bytes, np.integer, np.bool_, type(None))):
+            raise ArgumentError(
+                f"cannot differentiate by an argument that holds {_kind(leaf)}", hint="pass numbers or arrays"
+            )
         if isinstance(leaf, _NUMBERS):
             if not wanted:
                 return leaf, None

@@ -1,7 +1,7 @@
 """Traced: the Variable that runs through a user's function in place of a plain value.
 
 It behaves as the value in every way that the function can ask for: `isinstance` answers as the value's type, it prints
-and hashes as the value, numbers are rebound by `+=` and arrays are written, and writing what the backward pass needs
+as the value, numbers are rebound by `+=` and arrays are written, and writing what the backward pass needs
 copies that first instead of failing later.
 """
 
@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from s2s.autograd.dispatch import missing
+from s2s.autograd.nodes import plain
 from s2s.autograd.value import ndarray
 from s2s.autograd.variable import Variable
 
@@ -22,11 +24,15 @@ class Traced(Variable):
 
     copies = True
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         return type(self._data)
 
     def __hash__(self) -> int:
+        if self.parent() is not None:
+            raise TypeError(
+                "a value that carries a gradient is used as a key: what is found by it would lose the gradient"
+            )
         return hash(self._data)
 
     def __repr__(self) -> str:
@@ -39,11 +45,19 @@ class Traced(Variable):
         return format(self._data, spec)
 
     def __getattr__(self, name: str) -> Any:
-        # what the value lacks, this lacks in the value's own words; what it has and we do not know is no number's
-        attribute = getattr(self._data, name)
-        if callable(attribute) and self.parent() is not None:
-            raise AttributeError(f"method {name!r} of a value that carries a gradient is not supported")
-        return attribute
+        attribute = getattr(self._data, name)  # what the value lacks, this lacks in the value's own words
+        if name.startswith("__") or not callable(attribute):
+            return attribute
+        if name in _WRITING:
+            raise AttributeError(f"the method {name!r}, which writes an array in place, cannot be recorded")
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            out = attribute(*plain(list(args)), **plain(kwargs))
+            if self.parent() is not None and isinstance(out, (float, complex, ndarray, np.inexact)):
+                raise missing(attribute)
+            return out
+
+        return method
 
     def item(self, *args: Any) -> Any:
         """The element as a Python number, which is recorded too."""
@@ -51,11 +65,10 @@ class Traced(Variable):
         if args and self.ndim > 1 and not isinstance(args[0], tuple) and len(args) == 1:
             one = self.reshape(-1)[args[0]]
         number = one._data.item() if isinstance(one, Traced) else one.item()
-        if not isinstance(one, Traced) or one.parent() is None:
-            return number
-        if np.ndim(one._data):
+        if isinstance(one, Traced) and np.ndim(one._data):
             one = one.reshape(())
-        return Traced.linked(number, one.parent())
+        parent = one.parent() if isinstance(one, Traced) else None
+        return number if parent is None else Traced.linked(number, parent)
 
     def tolist(self) -> Any:
         """The elements as Python numbers in nested lists, each of them recorded."""
@@ -68,6 +81,10 @@ class Traced(Variable):
         return self.__deepcopy__(None)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> ndarray:
-        array = super().__array__(dtype, copy)
-        array.flags.writeable = False
-        return array
+        # who reads it outside the record may not write it
+        view = super().__array__(dtype, copy).view()
+        view.flags.writeable = False
+        return view
+
+
+_WRITING = frozenset({"byteswap", "itemset", "partition", "put", "resize", "setfield", "setflags"})

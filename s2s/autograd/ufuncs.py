@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd import operation
-from s2s.autograd.dispatch import apply, missing, plain, values_in
+from s2s.autograd.dispatch import apply, missing
 from s2s.autograd.inplace import assign, scatter_add
+from s2s.autograd.nodes import plain, values_in
 from s2s.autograd.value import Value, ndarray
 
 COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and, np.logical_or,
      np.logical_not, np.logical_xor, np.isfinite, np.isinf, np.isnan, np.signbit}
 )  # fmt: skip
-_REDUCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
-_ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
+_REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+_ACCUMULATIONS: dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
 # Functions that look at shapes and types alone, or give text or truth; they need no rule.
 _LOOKING = frozenset(
     {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.iscomplex, np.isreal, np.result_type, np.can_cast,
@@ -35,7 +36,9 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     if kwargs.get("where", True) is True:
         kwargs.pop("where", None)
     elif _active(inputs) or _active(out):
-        raise TypeError(f"where= of {ufunc.__name__} cannot be differentiated; use np.where({ufunc.__name__}(...), ...)")
+        raise TypeError(
+            f"where= of {ufunc.__name__} cannot be differentiated; use np.where({ufunc.__name__}(...), ...)"
+        )
     if method == "at":
         return _at(ufunc, *inputs)
     result = _methods[method](ufunc, inputs, kwargs)
@@ -111,10 +114,14 @@ def store(result: Any, target: Any, name: str) -> Any:
         target = target[0]
     if isinstance(target, Value):
         if not np.can_cast(plain(result).dtype, target._data.dtype, "same_kind"):
-            raise TypeError(f"{name}: a result of {plain(result).dtype} cannot be cast into out= of {target._data.dtype}")
+            raise TypeError(
+                f"{name}: a result of {plain(result).dtype} cannot be cast into out= of {target._data.dtype}"
+            )
         assign(target, ..., result, name)
     elif _active(result):
-        raise TypeError(f"{name}: out= is a plain array, which would lose the gradient: give a Variable, or leave it out")
+        raise TypeError(
+            f"{name}: out= is a plain array, which would lose the gradient: give a Variable, or leave it out"
+        )
     else:
         np.copyto(target, plain(result), casting="same_kind")
     return target

@@ -136,6 +136,8 @@ class Output(Node):
 
     __slots__ = ("index",)
 
+    parents: tuple[Node]
+
     def __init__(self, parent: Node, index: int, dtype: np.dtype[Any]) -> None:
         super().__init__((parent,), dtype)
         self.index = index

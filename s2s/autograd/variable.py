@@ -22,9 +22,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from s2s.autograd import dispatch, modes, operation, ufuncs
-from s2s.autograd.dispatch import apply, plain, replay
+from s2s.autograd import modes, ufuncs
+from s2s.autograd.dispatch import apply, replay
 from s2s.autograd.inplace import assign, augment
+from s2s.autograd.nodes import plain
 from s2s.autograd.value import Node, Value, View, dtype_of, ndarray
 from s2s.errors import ArgumentError
 
@@ -73,7 +74,9 @@ def _method(name: str) -> Callable[..., Any]:
 def _attribute(name: str) -> Any:
     """An array attribute that shares the gradient, by the rule of ndarray's."""
     function = getattr(np.ndarray, name)
-    return property(lambda self: apply(function, (self,)), lambda self, value: assign(apply(function, (self,)), ..., value))
+    return property(
+        lambda self: apply(function, (self,)), lambda self, value: assign(apply(function, (self,)), ..., value)
+    )
 
 
 class Variable(Value):
@@ -99,7 +102,9 @@ class Variable(Value):
         self._node = self._storage = self._saved = self._view = None
         self._wants = False
         if self._data.dtype.hasobject:
-            raise ArgumentError(f"a Variable holds numbers, not {type(data).__name__} objects (dtype {self._data.dtype})")
+            raise ArgumentError(
+                f"a Variable holds numbers, not {type(data).__name__} objects (dtype {self._data.dtype})"
+            )
         if requires_grad:
             self.requires_grad_()
 
@@ -179,9 +184,9 @@ class Variable(Value):
         """Call `hook` with each gradient by this Variable; what it returns, if not None, takes the gradient's place."""
         node: Any = self._hookable()
         if node is self:
-            self._hooks = hooks = [*getattr(self, "_hooks", ()), hook]
+            self._hooks = [*getattr(self, "_hooks", ()), hook]
         else:
-            node.hooks = hooks = [*(node.hooks or ()), hook]
+            node.hooks = [*(node.hooks or ()), hook]
         return Handle(node, hook)
 
     def _hookable(self) -> Node | Value:
@@ -206,7 +211,7 @@ class Variable(Value):
 
     def clone(self) -> Self:
         """A copy, which passes gradients on."""
-        return apply(np.copy, (self,)) if modes.state.enabled else type(self).make(np.copy(self._data))  # type: ignore[no-any-return]
+        return apply(np.copy, (self,)) if modes.state.enabled else type(self).make(np.copy(self._data))
 
     def _replay(self, view: View) -> Node | None:
         with modes.enable_grad():
@@ -230,8 +235,8 @@ class Variable(Value):
     def _refuse(self, what: str) -> None:
         if self.requires_grad:
             raise TypeError(
-                f"{what} of a Variable that requires grad would lose its gradient: use v.detach() (or v.item()) for the "
-                "plain value, or operators and NumPy functions, which record; store it into a Variable, not into a "
+                f"{what} of a Variable that requires grad would lose its gradient: use v.detach() (or v.item()) for "
+                "the plain value, or operators and NumPy functions, which record; store it into a Variable, not into a "
                 "plain array"
             )
 
@@ -277,8 +282,6 @@ class Variable(Value):
     def __format__(self, spec: str) -> str:
         return format(self._data, spec) if spec else repr(self)
 
-    __hash__ = object.__hash__
-
     # --- what the data says ---------------------------------------------------------------------------------------
 
     shape = property(lambda self: self._data.shape, doc="As of the data.")
@@ -298,8 +301,16 @@ class Variable(Value):
 
     @property
     def flat(self) -> Any:
-        """The elements in a row (a copy: it cannot be written)."""
-        return apply(np.ndarray.flatten, (self,))
+        """The elements in a row; they can be written if the data is contiguous."""
+        if type(self._data) is ndarray and not self._data.flags.c_contiguous:
+            row = apply(np.ndarray.flatten, (self,))
+            row._data.flags.writeable = False
+            return row
+        return apply(np.ndarray.reshape, (self, -1))
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        assign(self, ..., apply(np.reshape, (value, self.shape)) if np.ndim(plain(value)) else value)
 
     def __getitem__(self, index: Any) -> Any:
         return apply(operator.getitem, (self, plain(index)))
@@ -317,6 +328,11 @@ class Variable(Value):
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._data, digits) if digits is not None else round(self._data)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        if not self.is_leaf:
+            raise ArgumentError("only leaves can be deep-copied: a copy of the graph is not made", hint="use clone()")
+        return type(self)(np.array(self._data), self._wants)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if kwargs or method != "__call__" or ufunc in ufuncs.COMPARISONS:
@@ -367,7 +383,21 @@ class Handle:
         self.remove()
 
 
-_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
+_OPERATORS = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+)
 for _name in _OPERATORS:
     _function = getattr(operator, f"__{_name}__")
     setattr(Variable, f"__{_name}__", _binary(_function))
@@ -377,9 +407,9 @@ for _name in ("neg", "pos", "abs", "invert"):
     setattr(Variable, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
 for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
     setattr(Variable, f"__{_name}__", _comparison(getattr(operator, f"__{_name}__")))
-Variable.__divmod__ = _binary(divmod)  # type: ignore[attr-defined]
-Variable.__rdivmod__ = _reflected(divmod)  # type: ignore[attr-defined]
-Variable.__hash__ = object.__hash__  # type: ignore[method-assign]
+setattr(Variable, "__divmod__", _binary(divmod))  # noqa: B010 - as the others
+setattr(Variable, "__rdivmod__", _reflected(divmod))  # noqa: B010
+setattr(Variable, "__hash__", object.__hash__)  # noqa: B010 - equality took it away
 
 ARRAY_METHODS = (
     "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj",

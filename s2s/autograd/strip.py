@@ -1,0 +1,85 @@
+"""After a record: what the function left in lists, dicts, objects, globals and cells becomes plain data again."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from s2s.autograd.proxies import is_library
+from s2s.autograd.traced import Traced
+
+
+def strip(places: Iterable[Any]) -> None:
+    """Put plain data in the place of Traced values, in place, in all that is reached from `places`.
+
+    places: lists, dicts, objects, cells, and pairs of a namespace and a name in it.
+    """
+    seen: set[int] = set()
+    stack: list[Any] = []
+    for place in places:
+        if isinstance(place, tuple):
+            namespace, name = place
+            if name in namespace:
+                namespace[name] = _visit(namespace[name], stack)
+        elif isinstance(place, types.CellType):
+            _strip_cell(place, stack)
+        else:
+            stack.append(place)
+    while stack:
+        holder = stack.pop()
+        if id(holder) not in seen:
+            seen.add(id(holder))
+            _strip_holder(holder, stack)
+
+
+def stripped(tree: Any) -> Any:
+    """The plain data of a tree; its lists, dicts and objects are changed in place."""
+    stack: list[Any] = []
+    result = _visit(tree, stack)
+    strip(stack)
+    return result
+
+
+def _strip_cell(cell: types.CellType, stack: list[Any]) -> None:
+    try:
+        cell.cell_contents = _visit(cell.cell_contents, stack)
+    except ValueError:  # empty
+        return
+
+
+def _strip_holder(holder: Any, stack: list[Any]) -> None:
+    if isinstance(holder, list):
+        for i, item in enumerate(holder):
+            if type(item) not in _ATOMS:
+                new = _visit(item, stack)
+                if new is not item:
+                    holder[i] = new
+        return
+    namespace = holder if isinstance(holder, dict) else getattr(holder, "__dict__", None)
+    if isinstance(namespace, dict):
+        for key, item in namespace.items():
+            if type(item) not in _ATOMS:
+                new = _visit(item, stack)
+                if new is not item:
+                    namespace[key] = new
+
+
+_ATOMS = frozenset({int, float, str, bool, complex, type(None), bytes})
+_OPAQUE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
+
+
+def _visit(value: Any, stack: list[Any]) -> Any:
+    """The plain counterpart of a value; what may hold more of them goes onto the stack."""
+    if isinstance(value, Traced):
+        return value._data
+    if isinstance(value, tuple):
+        items = [_visit(item, stack) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, (list, dict)):
+        stack.append(value)
+    elif hasattr(value, "__dict__") and not isinstance(value, _OPAQUE) and not is_library(type(value)):
+        stack.append(value)
+    return value
