@@ -7,7 +7,7 @@ the arguments, so a call that finds its variant compiled pays for none of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def check_arguments(values: Mapping[str, Any], selection: Selection) -> None:
         place, value = _wanted(wanted, values)
         _check_active(place, value)
     for name, value in values.items():
-        for place, leaf in _leaves(value):
+        for place, leaf in pytree.paths(value):
             _check_array(f"{name}{place}", leaf)
     backends.check_one_device(list(values.values()))
 
@@ -59,7 +59,7 @@ def _check_active(place: str, value: Any) -> None:
         _check_alone(place, value)
         return
     found, empty = False, True
-    for rest, leaf in _leaves(value):
+    for rest, leaf in pytree.paths(value):
         _check_array(place + rest, leaf)
         _check_inside(place + rest, leaf)
         found = found or pytree.carries_derivative(leaf)
@@ -139,14 +139,6 @@ def check_seed(seed: Any, name: str) -> float:
     raise ArgumentError(
         f"the seed {name} must be a real number, as the result is, not {_described(seed)}", hint="pass a float."
     )
-
-
-def _leaves(value: Any) -> Iterator[tuple[str, Any]]:
-    """The leaves of an argument; of what is not taken apart (an object), itself."""
-    try:
-        return iter(pytree.paths(value))
-    except RecursionError:
-        raise ArgumentError("an argument contains itself, or is nested too deeply") from None
 
 
 def _type_name(value: Any) -> str:

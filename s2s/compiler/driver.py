@@ -24,7 +24,7 @@ from s2s.compiler.argnums import Selection
 from s2s.compiler.arguments import check_arguments, check_seed
 from s2s.compiler.dispatch import Route, dispatcher
 from s2s.compiler.fallback import Fallbacks, fallback_of, strict_error
-from s2s.compiler.guards import Bindings, tests
+from s2s.compiler.guards import Bindings, conditions
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.reliance import Reliance, primal_of, relies_on
 from s2s.compiler.store import STORE, Compiled
@@ -89,7 +89,7 @@ class Driver:
         by_name = dict(zip(self.layout.names, values))
         args, keywords = self.layout.spread(by_name)
         reliance = self._reliance()
-        if contains_variable([*values, seed, *reliance.values]):
+        if _recording([*values, seed, *reliance.values]):
             # The call is itself part of a record, and is recorded in turn: it can be differentiated again.
             return self._taped(args, keywords, seed, create_graph=True)
         seed = check_seed(seed, self.layout.seed)
@@ -155,10 +155,10 @@ class Driver:
 
     def _condition(self, variant: Variant, reliance: Reliance, values: Values) -> str:
         bind = self._bind
-        parts = [test for name, kind in variant.kinds.items() for test in tests(name, kind, values[name], bind)]
+        parts = [test for name, kind in variant.kinds.items() for test in conditions(name, kind, values[name], bind)]
         parts.append(f"{bind(self.function)}.__code__ is {bind(self.function.__code__)}")
         parts.append(f"{bind(registry)}.version == {registry.version}")
-        parts.extend(reliance.tests(frozenset(self.layout.names), bind))
+        parts.extend(reliance.conditions(frozenset(self.layout.names), bind))
         return " and ".join(dict.fromkeys(parts))
 
     def _dispatcher(self, miss: Callable[[tuple[Any, ...], Any], Any]) -> types.FunctionType:
@@ -286,6 +286,14 @@ class Driver:
         if request.mode == "value_and_grad":
             return ((value, aux) if request.has_aux else value), gradient
         return (gradient, aux) if request.has_aux else gradient
+
+
+def _recording(values: list[Any]) -> bool:
+    """Whether a Variable is among some values."""
+    try:
+        return contains_variable(values)
+    except RecursionError:
+        raise ArgumentError("an argument contains itself, or is nested too deeply") from None
 
 
 def general(kind: Kind) -> Kind:

@@ -23,22 +23,21 @@ from s2s.kinds import Kind
 class Bindings:
     """Names for the objects that a generated text refers to, one for each object."""
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self._names: dict[int, str] = {}
-        for hint, value in values.items():
-            self.values[f"{hint}·"] = value
 
     def __call__(self, value: Any, hint: str = "v") -> str:
         """The name of an object."""
         name = self._names.get(id(value))
         if name is None:
-            name = self._names[id(value)] = f"{hint}·{len(self._names)}"
+            stem = hint if hint.isidentifier() else "v"
+            name = self._names[id(value)] = f"{stem}·{len(self._names)}"
             self.values[name] = value
         return name
 
 
-def tests(place: str, kind: Kind, value: Any, bind: Bindings) -> Iterator[str]:
+def conditions(place: str, kind: Kind, value: Any, bind: Bindings) -> Iterator[str]:
     """The conditions under which what stands at `place` has this kind.
 
     value: an example, which tells the type where the kind says nothing.
@@ -76,13 +75,13 @@ def _items(place: str, kind: K.Tuple | K.List, value: Any, bind: Bindings) -> It
     yield _type_is(place, type(value), bind)
     yield f"{bind(len, 'len')}({place}) == {len(kind.items)}"
     for i, item in enumerate(kind.items):
-        yield from tests(f"{place}[{i}]", item, value[i], bind)
+        yield from conditions(f"{place}[{i}]", item, value[i], bind)
 
 
 def _sequence(place: str, kind: K.Sequence, value: Any, bind: Bindings) -> Iterator[str]:
     yield _type_is(place, kind.cls, bind)
     item = f"item·{place.count('·')}"
-    inner = " and ".join(tests(item, kind.item, value[0], bind))
+    inner = " and ".join(conditions(item, kind.item, value[0], bind))
     yield f"{bind(all, 'all')}([{inner} for {item} in {place}])"
 
 
@@ -91,7 +90,7 @@ def _dict(place: str, kind: K.Dict, value: Any, bind: Bindings) -> Iterator[str]
     yield from _entries(place, [k for k, _ in kind.items], bind)
     for key, item in kind.items:
         written = repr(key) if type(key) in (str, int) else bind(key, "key")
-        yield from tests(f"{place}[{written}]", item, value[key], bind)
+        yield from conditions(f"{place}[{written}]", item, value[key], bind)
 
 
 def _record(place: str, kind: K.Record, value: Any, bind: Bindings) -> Iterator[str]:
@@ -99,7 +98,7 @@ def _record(place: str, kind: K.Record, value: Any, bind: Bindings) -> Iterator[
     if kind.cls is types.SimpleNamespace:
         yield from _entries(f"{bind(vars, 'vars')}({place})", [k for k, _ in kind.fields], bind)
     for name, item in kind.fields:
-        yield from tests(f"{place}.{name}", item, getattr(value, name), bind)
+        yield from conditions(f"{place}.{name}", item, getattr(value, name), bind)
 
 
 def _entries(place: str, keys: list[Any], bind: Bindings) -> Iterator[str]:
@@ -113,7 +112,7 @@ def _static(place: str, kind: K.Static, value: Any, bind: Bindings) -> Iterator[
         yield f"{place}.__self__ is {bind(value.__self__, 'self')}"
         yield from _static(f"{place}.__func__", K.Static(value.__func__), value.__func__, bind)
         return
-    yield f"{place} is {bind(value, getattr(value, '__name__', 'v').strip('<>'))}"
+    yield f"{place} is {bind(value, getattr(value, '__name__', 'v'))}"
     if isinstance(value, types.FunctionType):
         yield f"{place}.__code__ is {bind(value.__code__, 'code')}"
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from s2s import kinds as K
-from s2s.compiler.guards import Bindings, tests
+from s2s.compiler.guards import Bindings, conditions
 from s2s.core import MISSING
 from s2s.kinds import Kind
 
@@ -69,7 +69,7 @@ class Reliance:
     facts: tuple[Fact, ...]
     values: tuple[Any, ...]
 
-    def tests(self, params: frozenset[str], bind: Bindings) -> Iterator[str]:
+    def conditions(self, params: frozenset[str], bind: Bindings) -> Iterator[str]:
         """The conditions under which all facts still hold, for a guard that runs in the function's own scope.
 
         params: the names that stand for parameters there, and hide globals.
@@ -83,7 +83,7 @@ class Reliance:
             if fact.anchor is not None and callable(value):
                 yield f"{place} is {bind(value)}"
             else:
-                yield from tests(place, fact.kind, value, bind)
+                yield from conditions(place, fact.kind, value, bind)
 
     def _root(self, fact: Fact, params: frozenset[str], bind: Bindings) -> str:
         root = fact.path.names[0]

@@ -1,0 +1,72 @@
+"""Forward mode: values and tangents."""
+
+import numpy as np
+import pytest
+
+import s2s
+
+W = np.array([0.3, -0.2])
+X = np.array([[1.0, 2.0], [0.5, -1.0]])
+
+
+def f(w, x):
+    return np.tanh(x @ w)
+
+
+def test_tangent_along_one_primal_and_along_all():
+    slope = 1 - np.tanh(X @ W) ** 2
+    out, out_dot = s2s.jvp(f, (W, X), (np.array([1.0, 0.0]), None), strict=True)
+    np.testing.assert_array_equal(out, f(W, X))
+    np.testing.assert_allclose(out_dot, slope * X[:, 0])
+    _, out_dot = s2s.jvp(f, (W, X), (W, X), strict=True)
+    np.testing.assert_allclose(out_dot, slope * 2 * (X @ W))
+
+
+def test_integer_tangents_are_directions_too():
+    assert s2s.jvp(lambda x: x * x, (3.0,), (1,)) == (9.0, 6.0)
+
+
+def test_tangent_agrees_with_the_gradient():
+    def g(w):
+        return np.sum(np.sin(w) * w)
+
+    _, out_dot = s2s.jvp(g, (W,), (X[0],), strict=True)
+    np.testing.assert_allclose(out_dot, s2s.grad(g)(W) @ X[0])
+
+
+def test_forward_over_reverse():
+    gradient, along = s2s.jvp(s2s.grad(lambda x: x**4), (2.0,), (1.0,))
+    assert (gradient, along) == (32.0, 48.0)
+
+
+def test_variadic_and_container_primals():
+    assert s2s.jvp(lambda *xs: xs[0] * xs[1], (2.0, 3.0), (1.0, None)) == (6.0, 3.0)
+
+    def g(p):
+        return p["a"] * p["b"][0]
+
+    assert s2s.jvp(g, ({"a": 2.0, "b": [3.0, "n"]},), ({"a": 1.0, "b": [1.0, None]},)) == (6.0, 5.0)
+
+
+def test_method_and_partial():
+    class Model:
+        def square(self, x):
+            return x * x
+
+    assert s2s.jvp(Model().square, (3.0,), (1.0,)) == (9.0, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("primals", "tangents", "message"),
+    [
+        ((W, X), (W,), "one tangent for each primal"),
+        ((W, X), (None, None), "no tangent"),
+        ((W, X), (np.ones(3), None), r"tangent of w has shape \(3,\)"),
+        ((W, X), ([1.0, 2.0], None), "tangent of w differs from it in structure"),
+        ((W, X), (W * 1j, None), "tangent of w has dtype complex128"),
+        ((np.array([1, 2]), X), (np.ones(2), None), "dtype int64"),
+    ],
+)
+def test_bad_tangents_are_refused(primals, tangents, message):
+    with pytest.raises(s2s.ArgumentError, match=message):
+        s2s.jvp(f, primals, tangents)
