@@ -87,6 +87,7 @@ def find(function: Any) -> Source:
             hint="was the file edited after its import, or its code changed by a tool? Import it again.",
         )
     node = definition.node
+    _check_defaults(plain, node)
     source = Source(
         name="lambda_" if isinstance(node, ast.Lambda) else node.name,
         node=_as_gast(node),
@@ -172,6 +173,16 @@ def _locate(file: SourceFile, code: CodeType) -> Definition | None:
         if found is Match.CODE and moved is None:
             moved = definition
     return moved
+
+
+def _check_defaults(function: FunctionType, node: FunctionNode) -> None:
+    """The values of defaults are those of the function; which parameters have one, the text must tell as well."""
+    in_text = len(node.args.defaults), sum(default is not None for default in node.args.kw_defaults)
+    if in_text != (len(function.__defaults__ or ()), len(function.__kwdefaults__ or {})):
+        raise SourceUnavailableError(
+            f"parameters of {function.__name__} were given defaults, or lost them, after its definition",
+            hint="write the defaults in the `def`.",
+        )
 
 
 def _refuse_suspending(source: Source) -> None:

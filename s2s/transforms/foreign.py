@@ -54,7 +54,8 @@ class Importer:
         module = sys.modules.get(theirs.globals.get("__name__", ""))
         if module is None or vars(module) is not theirs.globals:
             return None
-        return core.attribute(self.bind(module.__name__.rpartition(".")[2], module), name)
+        hint = module.__name__.rpartition(".")[2]
+        return core.attribute(self.bind(hint if hint.isidentifier() else "module", module), name)
 
     def _is_shared(self, name: str, theirs: Scope) -> bool:
         """Whether a name is the same variable in both scopes, and is not hidden here."""

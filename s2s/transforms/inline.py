@@ -16,6 +16,7 @@ local before its assignment, which in a loop would find the value of the trip be
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,14 +33,11 @@ from s2s.transforms.foreign import Importer, LiveReads
 from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
 
 # Of statements that inlining may add: functions that call each other twice at every level grow without bounds.
-LIMIT = 20_000
+LIMIT = 10_000
 
 
 # Bound arguments of these types are written as constants.
 _LITERALS = (int, bool, str, type(None))
-
-# Builtins that look at the frame from which they are called.
-_OF_THE_FRAME = (super, locals, globals, vars, dir, eval, exec)
 
 
 class Callee(Protocol):
@@ -81,7 +79,7 @@ class _Inliner:
     def __init__(self, fn: Function, resolve: Resolve, lower: Lower) -> None:
         self.fn = fn
         self.resolve = resolve
-        self.lower = lower
+        self.lower = functools.cache(lower)
         self.local = fn.local_names()
         unresolved = {n for n in core.reads(fn.body) - self.local if fn.scope.lookup(n) is core.MISSING}
         self.importer = Importer(fn.scope, self.local | unresolved)
@@ -121,7 +119,7 @@ class _Inliner:
         if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
             raise NotCompiled(f"a call of {name} with `*` or `**`", origin=origin)
         body = self.lower(callee.function)
-        if not _can_move(body) or (place.in_loop and may_read_unbound(body)):
+        if _makes_closures(body) or (place.in_loop and may_read_unbound(body)):
             return None
         new = self.transplant(stmt, self.bindings(call, callee, body), body)
         if new is None:
@@ -145,23 +143,30 @@ class _Inliner:
 
     def transplant(self, stmt: Any, arguments: dict[str, Any] | None, body: Function) -> list[Any] | None:
         """Bindings of the parameters, the body, and the assignment of the result, all in names of the caller."""
-        own = list(dict.fromkeys([*body.param_names, *(n for s in body.body for n in core.all_writes(s))]))
-        free = (core.reads(body.body) | core.reads(body.params)) - set(own)
+        rebound = list(dict.fromkeys(n for s in statements(body.body) for n in defs(s)))
+        own = dict.fromkeys([*body.param_names, *rebound])
+        free = (core.reads(body.body) | core.reads(body.params)) - own.keys()
         meanings = {name: self.importer.meaning(name, body.scope) for name in sorted(free)}
         if arguments is None or None in meanings.values():
             return None
-        names = {name: self.temporary(core.stem(name)) for name in own}
         live = {name: self.temporary(name) for name, meaning in meanings.items() if not core.is_atom(meaning)}
-        loads = meanings | names | live
+        loads = meanings | live
         defaults = {name: core.substitute(node, loads) for name, node in _defaults(body.params).items()}
-        bound = {name: arguments.get(name, defaults.get(name)) for name in body.param_names}
-        *moved, last = (core.substitute(s, loads, names) for s in body.body)
+        given = {name: arguments.get(name, defaults.get(name)) for name in body.param_names}
+        # An object of the scope stays what it is: under its own name, its attributes are paths that can be resolved.
+        fixed = {name: node for name, node in given.items() if name not in rebound and self.is_bound(node)}
+        names = {name: self.temporary(core.stem(name)) for name in own if name not in fixed}
+        *moved, last = (core.substitute(s, loads | fixed | names, names) for s in body.body)
         if not (isinstance(stmt, gast.Expr) and isinstance(last.value, gast.Constant)):
             moved.append(core.rebuilt(stmt, value=last.value))
-        origin = core.origin_of(stmt)
         moved = LiveReads({live[name]: meanings[name] for name in live}).block(moved)
-        new = [core.assign(names[name], node, origin) for name, node in bound.items()] + moved
+        origin = core.origin_of(stmt)
+        new = [core.assign(names[n], node, origin) for n, node in given.items() if n not in fixed] + moved
         return new or [core.place(gast.Pass(), origin)]
+
+    def is_bound(self, node: Any) -> bool:
+        """Whether an argument is an object that the scope binds."""
+        return isinstance(node, gast.Name) and node.id in self.importer.scope.names
 
 
 # --- arguments --------------------------------------------------------------------------------------------------
@@ -200,12 +205,8 @@ def _defaults(params: Any) -> dict[str, Any]:
 # --- what can be inlined ----------------------------------------------------------------------------------------
 
 
-def _can_move(body: Function) -> bool:
-    """Whether a body means the same elsewhere: closures share its locals, `super()` looks at its frame."""
-    if any(isinstance(stmt, gast.FunctionDef) for stmt in statements(body.body)):
-        return False
-    free = core.reads(body.body) - body.local_names()
-    return not any(body.scope.lookup(name) is function for name in free for function in _OF_THE_FRAME)
+def _makes_closures(fn: Function) -> bool:
+    return any(isinstance(stmt, gast.FunctionDef) for stmt in statements(fn.body))
 
 
 def may_read_unbound(fn: Function) -> bool:

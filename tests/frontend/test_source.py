@@ -99,6 +99,17 @@ def test_defaults_are_the_objects_of_the_function():
     assert find(fun).defaults["z"] is start and find(fun).kwdefaults["w"] is start
 
 
+def test_defaults_that_the_text_does_not_have_are_refused():
+    def fun(x, y=1.0, *, z=2.0):
+        return x + y + z
+
+    fun.__defaults__ = (3.0,)
+    assert find(fun).defaults == {"y": 3.0}
+    fun.__defaults__ = (3.0, 4.0)
+    with pytest.raises(SourceUnavailableError, match="parameters of fun were given defaults"):
+        find(fun)
+
+
 def test_decorators_are_left_out_of_the_tree():
     source = find(decorated)
     assert source.node.decorator_list == []

@@ -1,0 +1,610 @@
+"""Calls of user functions replaced by their bodies: the program computes the same, and reads the same variables."""
+
+import functools
+import importlib
+import linecache
+import math
+import sys
+import types
+
+import gast
+import numpy as np
+import pytest
+
+from s2s import core
+from s2s.codegen.build import build
+from s2s.errors import NotCompiled
+from s2s.frontend.lower import lower_function
+from s2s.frontend.source import unwrap
+from s2s.transforms.inline import inline_calls, may_read_unbound
+from s2s.transforms.structure import statements
+
+RATE = 2.0
+TABLE = {"fast": 3.0}
+SETTINGS = types.SimpleNamespace(rate=5.0, deep=types.SimpleNamespace(rate=7.0))
+
+
+def resolve(call, scope):
+    """Every plain function, method or partial that a path leads to."""
+    names = gast.unparse(call.func).strip().split(".")
+    value = functools.reduce(getattr, names[1:], scope.lookup(names[0]))
+    return unwrap(value) if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)) else None
+
+
+def inlined(function):
+    return core.check(inline_calls(lower_function(function), resolve, lower_function))
+
+
+def callees(fn):
+    """The names of the functions that a function still calls."""
+    calls = [n for s in fn.body for n in gast.walk(s) if isinstance(n, gast.Call)]
+    return [c.func.attr if isinstance(c.func, gast.Attribute) else c.func.id for c in calls]
+
+
+def assert_same(function, *args, left=()):
+    """The inlined function gives the same, and calls nothing but `left`."""
+    fn = inlined(function)
+    assert sorted(set(callees(fn))) == sorted(left)
+    made = build(fn).function
+    assert made(*args) == function(*args)
+    return made
+
+
+# --- the helpers ---
+
+
+def square(v):
+    return v * v
+
+
+def scaled(v, scale=2.0, *, shift=0.0, power=1):
+    return scale * v**power + shift
+
+
+def many(first, /, *rest, start=1.0, **options):
+    total = start
+    for value in rest:
+        total += first * value
+    return total + options.get("bonus", 0.0)
+
+
+def swap(a, b):
+    a, b = b, a
+    return a, b
+
+
+def early(x, n):
+    for i in range(n):
+        if x > 10.0:
+            return x
+        x = x * x + i
+    return -x
+
+
+def with_rate(v):
+    return RATE * v
+
+
+def twice_squared(v):
+    return square(v) + square(square(v))
+
+
+def late(n):
+    for i in range(n):
+        y = i
+    return y
+
+
+class Model:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def energy(self, x, power=2):
+        return self.rate * self.power(x, power)
+
+    @staticmethod
+    def power(x, n):
+        return x**n
+
+
+MODEL = Model(3.0)
+
+
+# --- arguments ---
+
+
+def test_arguments_by_position_keyword_and_default():
+    def fun(x):
+        return scaled(x) + scaled(shift=x * x, v=x, scale=x) + scaled(x, power=3)
+
+    assert_same(fun, 2.0)
+
+
+def test_variadic_parameters():
+    def fun(x):
+        return many(x) + many(x, x, 2.0, start=3.0, bonus=x) + many(x, first=1.0)
+
+    assert_same(fun, 2.0, left=["get"])
+
+
+def test_defaults_that_are_no_literals_are_the_objects():
+    start = [1.0]
+
+    def helper(x, start=start, scale=np.float32(2.0)):
+        return start[0] * x * scale
+
+    def fun(x):
+        return helper(x)
+
+    made = assert_same(fun, 2.0)
+    start[0] = 10.0
+    assert made(2.0) == fun(2.0) == 40.0
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda x: square(),
+        lambda x: square(x, x),
+        lambda x: square(x, v=x),
+        lambda x: square(w=x),
+        lambda x: many(start=x),
+        lambda x: scaled(x, 1.0, 2.0),
+    ],
+    ids=["missing", "too many", "twice", "unknown", "positional only", "keyword only"],
+)
+def test_wrong_calls_are_left_to_python(fun):
+    with pytest.raises(TypeError) as expected:
+        fun(1.0)
+    with pytest.raises(TypeError) as caught:
+        build(inlined(fun)).function(1.0)
+    assert str(caught.value) == str(expected.value)
+
+
+def test_star_arguments_are_refused():
+    def fun(x):
+        values = [x]
+        return square(*values)
+
+    def named(x):
+        values = {"v": x}
+        return square(**values)
+
+    for function in (fun, named):
+        with pytest.raises(NotCompiled, match=r"a call of square with `\*` or `\*\*`"):
+            inlined(function)
+
+
+def test_argument_is_what_it_was_at_the_call():
+    def rebinding(v):
+        v = v * 2.0
+        return v
+
+    def fun(x):
+        y = rebinding(x)
+        return x, y
+
+    assert_same(fun, 3.0)
+
+
+def test_arrays_are_passed_by_reference():
+    def fill(a, value):
+        a[0] = value
+        a += 1.0
+
+    def fun(x):
+        a = [0.0, 0.0]
+        b = np.zeros(2)
+        fill(b, x)
+        a[0] = b[0] + b[1]
+        return a
+
+    assert_same(fun, 3.0, left=["zeros"])
+
+
+# --- names ---
+
+
+def test_locals_of_the_same_name_stay_apart():
+    def fun(v, scale):
+        total = square(v)
+        b, a = swap(v, scale)
+        return total + a * scaled(scale, v) - b
+
+    assert_same(fun, 3.0, 5.0)
+
+
+def test_names_keep_their_stems():
+    def fun(x):
+        return scaled(x)
+
+    stems = {core.stem(n) for n in inlined(fun).local_names()}
+    assert {"x", "v", "scale", "shift", "power"} <= stems
+
+
+def test_calls_in_branches_and_loops():
+    def fun(x, n):
+        total = 0.0
+        for i in range(n):
+            if x > 1.0:
+                total += early(x, i)
+            else:
+                total -= early(x, i)
+            x = square(x) - 1.0
+        while square(x) < 100.0:
+            x = scaled(x, 3.0, shift=1.0)
+        return total, x
+
+    for x in (0.3, 1.5, -2.0):
+        assert_same(fun, x, 4, left=["range"])
+
+
+def test_calls_in_calls():
+    def fun(x):
+        return twice_squared(twice_squared(x))
+
+    assert_same(fun, 1.5)
+
+
+def test_call_for_its_effect():
+    seen = []
+
+    def note(x):
+        seen.append(x)
+
+    def nothing():
+        pass
+
+    def fun(x):
+        note(x)
+        if x > 0:
+            nothing()
+        return x
+
+    assert_same(fun, 2.0, left=["append"])
+    assert seen == [2.0, 2.0]
+
+
+def test_result_is_unpacked():
+    def fun(x):
+        a, b = swap(x, 2.0)
+        return a - b
+
+    assert_same(fun, 3.0)
+
+
+def test_origins_are_those_of_the_callee():
+    def fun(x):
+        return twice_squared(x)
+
+    functions = {core.origin_of(s).function for s in statements(inlined(fun).body)}
+    assert functions == {"fun", "twice_squared", "square"}
+
+
+# --- what free names mean ---
+
+
+def test_global_of_the_same_module_is_kept_and_live(monkeypatch):
+    def fun(x):
+        return with_rate(x) * RATE
+
+    made = assert_same(fun, 3.0)
+    monkeypatch.setitem(globals(), "RATE", 10.0)
+    assert made(3.0) == 300.0
+
+
+def test_global_that_a_local_of_the_caller_hides(monkeypatch):
+    def fun(x):
+        RATE = x
+        return with_rate(x) + RATE
+
+    made = assert_same(fun, 3.0)
+    monkeypatch.setitem(globals(), "RATE", 10.0)
+    assert made(3.0) == 33.0
+
+
+OTHER = """
+import math as m
+import types
+
+RATE = 0.5
+LIMIT = 3.0
+TABLE = {"slow": 0.25}
+SETTINGS = types.SimpleNamespace(rate=4.0, deep=types.SimpleNamespace(rate=6.0))
+
+def helper(x):
+    return x + 1.0
+
+def rate(x):
+    return RATE * helper(x)
+
+def table(x):
+    return TABLE["slow"] * x + SETTINGS.rate * SETTINGS.deep.rate
+
+def store(x):
+    TABLE["seen"] = x
+    SETTINGS.seen = x
+    TABLE["seen"] += RATE
+
+def grow(x):
+    while x < LIMIT:
+        x = x * 2.0 + RATE
+        if x == RATE:
+            break
+    return abs(m.sqrt(x))
+
+def bare():
+    return RATE
+
+def size(x):
+    return abs(x)
+
+def undefined(x):
+    return x * not_defined_yet
+
+def back(x, function):
+    return function(x) * RATE
+"""
+
+
+@pytest.fixture
+def other(tmp_path, monkeypatch):
+    """A module with globals of its own, some of the same names as here."""
+    (tmp_path / "other_module.py").write_text(OTHER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "other_module", raising=False)
+    importlib.invalidate_caches()
+    return importlib.import_module("other_module")
+
+
+def test_globals_of_another_module(other):
+    def fun(x):
+        return other.rate(x) * RATE + other.table(x)
+
+    made = assert_same(fun, 3.0)
+    other.RATE, other.TABLE, other.SETTINGS.deep.rate = 8.0, {"slow": 1.0}, 0.0
+    assert made(3.0) == fun(3.0) == 8.0 * 4.0 * RATE + 3.0
+
+
+def test_numbers_of_another_module_are_read_where_they_are_used(other):
+    def fun(x):
+        return other.grow(x) + other.bare()
+
+    made = assert_same(fun, 0.25, left=["abs", "sqrt"])
+    other.LIMIT, other.RATE = 100.0, 0.125
+    assert made(0.25) == fun(0.25)
+
+
+def test_writes_into_objects_of_another_module(other):
+    def fun(x):
+        other.store(x)
+        return other.TABLE["seen"] + other.SETTINGS.seen
+
+    assert_same(fun, 3.0)
+
+
+def test_number_that_changes_in_a_loop_of_the_callee(other):
+    def tick():
+        other.LIMIT = other.LIMIT - 1.0
+
+    def fun(x):
+        for i in range(3):
+            other.store(other.LIMIT)
+            tick()
+            x = other.grow(x)
+        return x, other.TABLE["seen"]
+
+    other.LIMIT = 50.0
+    expected = fun(0.25)
+    other.LIMIT = 50.0
+    assert build(inlined(fun)).function(0.25) == expected
+
+
+def test_name_that_is_not_defined_yet(other):
+    def fun(x):
+        return other.undefined(x)
+
+    made = build(inlined(fun)).function
+    with pytest.raises(NameError, match="not_defined_yet"):
+        made(1.0)
+    other.not_defined_yet = 4.0
+    assert made(2.0) == 8.0
+
+
+def test_builtin_that_another_module_replaces(other):
+    other.abs = lambda x: 0.0
+
+    def fun(x):
+        return other.size(x) + abs(x)
+
+    assert build(inlined(fun)).function(-4.0) == fun(-4.0) == 4.0
+
+
+def test_module_that_cannot_be_named(other, monkeypatch):
+    monkeypatch.delitem(sys.modules, "other_module")
+
+    def fun(x):
+        return other.rate(x)
+
+    assert_same(fun, 3.0, left=["rate"])
+
+
+def test_module_whose_name_is_no_identifier(other, monkeypatch):
+    monkeypatch.setitem(sys.modules, "other-module", other)
+    other.__name__ = "other-module"
+
+    def fun(x):
+        return other.rate(x)
+
+    assert_same(fun, 3.0)
+
+
+def test_variables_of_closures():
+    def make(k):
+        def scale(x):
+            return k * x
+
+        def change(value):
+            nonlocal k
+            k = value
+
+        return scale, change
+
+    f2, change = make(2.0)
+    f5, _ = make(5.0)
+
+    def fun(x):
+        k = x
+        return f2(x) + 10.0 * f5(k)
+
+    made = assert_same(fun, 1.0)
+    change(3.0)
+    assert made(1.0) == fun(1.0) == 53.0
+
+
+def test_closure_variable_that_both_read():
+    factor = 4.0
+
+    def helper(x):
+        return factor * x
+
+    def fun(x):
+        return helper(x) + factor
+
+    made = assert_same(fun, 2.0)
+    factor = 5.0
+    assert made(2.0) == 15.0
+
+
+# --- methods and partials ---
+
+
+def test_bound_method():
+    def fun(x):
+        return MODEL.energy(x) + MODEL.energy(power=3, x=x)
+
+    made = assert_same(fun, 2.0)
+    MODEL.rate = 1.0
+    try:
+        assert made(2.0) == 12.0
+    finally:
+        MODEL.rate = 3.0
+
+
+def test_partials():
+    cubed = functools.partial(scaled, power=3, scale=np.float64(4.0))
+    shifted = functools.partial(functools.partial(cubed, shift=1), 5.0)
+
+    def fun(x):
+        return cubed(x) + cubed(x, power=2) * shifted()
+
+    assert_same(fun, 2.0)
+
+
+# --- what cannot be inlined ---
+
+
+def test_closures_stay():
+    def make(x):
+        def inner():
+            return x
+
+        return inner
+
+    lowered = lower_function(square)
+    closure = core.place(gast.FunctionDef("inner", lowered.params, list(lowered.body), [], None, None, []), None)
+
+    def lower(function):
+        return lowered.with_body([closure, *lowered.body]) if function is make else lower_function(function)
+
+    def fun(x):
+        return make(x)
+
+    assert callees(inline_calls(lower_function(fun), resolve, lower)) == ["make"]
+
+
+def factorial(n, x):
+    return x if n == 0 else n * factorial(n - 1, x)
+
+
+def even(x):
+    return x if x < 1 else odd(x - 1)
+
+
+def odd(x):
+    return -x if x < 1 else even(x - 1)
+
+
+def test_recursion_is_refused():
+    for function, name in ((factorial, "factorial"), (even, "odd")):
+        with pytest.raises(NotCompiled, match=f"recursive call of {name}") as caught:
+            inlined(function)
+        assert name in caught.value.origin.text
+
+
+def test_local_that_may_be_unbound_stays_a_call_in_loops():
+    def once(n):
+        return late(n)
+
+    def looped(n):
+        total = 0
+        for i in range(n):
+            total += late(n - i)
+        return total
+
+    assert_same(once, 3, left=["range"])
+    assert_same(looped, 3, left=["late", "range"])
+    with pytest.raises(UnboundLocalError):
+        build(inlined(once)).function(0)
+
+
+def test_which_functions_may_read_a_local_unbound():
+    def guarded(x):
+        if x > 0:
+            y = x
+        else:
+            raise ValueError("negative")
+        return y
+
+    def half(x):
+        if x > 0:
+            y = x
+        return y
+
+    def deleted(x):
+        y = x
+        del y
+        return y  # noqa: F821
+
+    def trips(x):
+        for i in range(3):
+            y = i
+            x = x + y
+        return x
+
+    verdicts = {f.__name__: may_read_unbound(lower_function(f)) for f in (guarded, half, deleted, trips, late, early)}
+    assert verdicts == dict(guarded=False, half=True, deleted=True, trips=False, late=True, early=False)
+
+
+def test_exponential_growth_is_refused():
+    space = {}
+    chain = "\n".join(f"def f{i}(x):\n    return f{i - 1}(x) + f{i - 1}(x)" for i in range(1, 20))
+    text = f"def f0(x):\n    return x\n{chain}\n"
+    linecache.cache["<chain>"] = (len(text), None, text.splitlines(keepends=True), "<chain>")
+    exec(compile(text, "<chain>", "exec"), space)
+    with pytest.raises(NotCompiled, match="too long together"):
+        inlined(space["f19"])
+
+
+def test_local_functions_and_unknown_names_stay():
+    def fun(x, square):
+        return square(x) + math.sin(x)
+
+    assert_same(fun, 2.0, lambda v: v + 1.0, left=["sin", "square"])
+
+
+def test_methods_of_locals_stay():
+    def fun(model, x):
+        return model.energy(x)
+
+    assert_same(fun, MODEL, 2.0, left=["energy"])
