@@ -53,7 +53,6 @@ class GradientFunction:
         skip: int = 0,
     ) -> None:
         """skip: how many leading parameters `argnums` does not count (`self`)."""
-        self._arguments = (f, mode, argnums, has_aux, strict, skip)
         inner = f if isinstance(f, GradientFunction) else None
         if inner is not None:
             target = Unwrapped(inner.primal, inner.bound, inner.keywords)
@@ -63,6 +62,11 @@ class GradientFunction:
         self.bound: tuple[Any, ...] = target.bound
         self.keywords: dict[str, Any] = dict(target.keywords)
         layout = layout_of(self.primal)
+        self._in_class = not self.bound and _defined_in_class(self.primal)
+        if self._in_class and layout.positional[:1] == ("cls",):
+            # Below @classmethod: from Python 3.13 on it calls us without asking for a method first.
+            skip = 1
+        self._arguments = (f, mode, argnums, has_aux, strict, skip)
         before = len(self.bound) + skip
         selection = select(layout, argnums, before, getattr(f, "__name__", self.primal.__name__))
         request = Request(mode, selection, has_aux, strict)
@@ -99,23 +103,27 @@ class GradientFunction:
     def _method(self) -> GradientFunction:
         """The same as a method: `argnums` counts after `self`."""
         f, mode, argnums, has_aux, strict, skip = self._arguments
-        return GradientFunction(f, mode, argnums, has_aux, strict, skip + 1)
+        return self if skip else GradientFunction(f, mode, argnums, has_aux, strict, skip=1)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # In a class body the positions mean something else: what is out of range is refused there and then.
-        self._method  # noqa: B018
+        if self._in_class:
+            # In a class body the positions mean something else: what is out of range is refused there and then.
+            self._method  # noqa: B018
 
     def __get__(self, instance: Any, owner: type | None = None) -> GradientFunction:
-        method = self._method
-        if isinstance(self.__wrapped__, classmethod):
+        f = self.__wrapped__
+        if self.bound or not isinstance(f, (types.FunctionType, classmethod, GradientFunction)):
+            return self
+        if isinstance(f, classmethod):
             instance = owner if owner is not None else type(instance)
         if instance is None:
-            return method
+            return self._method if self._in_class else self
+        method = self._method
         bound = object.__new__(GradientFunction)
         bound.__dict__.update(method.__dict__)
-        bound.bound = (*method.bound, instance)
+        bound.bound = (instance,)
         bound._call_by(_with_bound(method.driver, bound.bound, bound.keywords))
-        bound.__wrapped__ = self.__wrapped__.__get__(instance, owner)
+        bound.__wrapped__ = f.__get__(instance, owner)
         return bound
 
     def __reduce__(self) -> Any:
@@ -183,6 +191,11 @@ class GradientFunction:
             if isinstance(found[name], (K.Int, K.Bool)):
                 found[name] = K.FLOAT
         return found | {name: K.of(value) for name, value in bound.items() if name in found}
+
+
+def _defined_in_class(function: types.FunctionType) -> bool:
+    outer = function.__qualname__.rpartition(".")[0]
+    return bool(outer) and not outer.endswith("<locals>")
 
 
 def _with_bound(driver: Driver, bound: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[..., Any]:

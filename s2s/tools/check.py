@@ -40,7 +40,11 @@ class Mismatch:
     expected: Any
 
     def __str__(self) -> str:
-        return f"{self.place}: the gradient is {self.gradient}, differences give {self.expected}"
+        return f"{self.place}: the gradient is {_shown(self.gradient)}, differences give {_shown(self.expected)}"
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ def check(
     True
     >>> print(s2s.check(f, lambda x: 2 * x**2, 2.0, raise_exception=False))
     the gradient of f differs from differences at
-      x: the gradient is 8.0, differences give 12.0...
+      x: the gradient is 8, differences give 12
     """
     if gradient is None and args and callable(args[0]):
         gradient, args = args[0], args[1:]

@@ -56,6 +56,11 @@ class Model:
     def of_class(cls, w):
         return 5.0 * w
 
+    @classmethod
+    @s2s.grad
+    def of_class_too(cls, w):
+        return 5.0 * w
+
     @staticmethod
     @s2s.grad
     def static(w):
@@ -149,8 +154,21 @@ def test_methods_count_after_self():
     assert Model.decorated(model, 2.0) == 4.0
     assert model.two(2.0, 3.0, 5.0) == (6.0, 15.0)
     assert Model.of_class(1.0) == model.of_class(1.0) == 5.0
+    assert Model.of_class_too(1.0) == model.of_class_too(1.0) == 5.0
     assert Model.static(1.0) == model.static(1.0) == 7.0
     assert s2s.grad(model)(2.0) == 12.0
+
+
+def test_gradients_kept_in_a_class_bind_as_functions_do():
+    def cube(x):
+        return x * x * x
+
+    class Kept:
+        plain = s2s.grad(cube)
+        bound = s2s.grad(Model(1.0).plain)
+
+    assert Kept.plain(2.0) == 12.0
+    assert Kept.bound(2.0) == Kept().bound(2.0) == 4.0
 
 
 def test_functions_that_have_a_rule_but_no_source():
