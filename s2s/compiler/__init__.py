@@ -1,15 +1,15 @@
 """From a call of a gradient to the code that serves it.
 
-    target      what is called: a plain function, and the arguments bound to it
-    argnums     what to differentiate by
-    layout      its parameters, and the text of functions that have the same ones
-    arguments   what is refused before any work is done
-    reliance    what the function's free names mean, on which compiled code rests
-    guards      kinds as conditions in Python
-    dispatch    the generated function that tests the conditions and calls a variant
-    store       lowering, passes and building, once in a process
-    driver      the variants of one function
-    fallback    the warning and the record of what goes to the tape
-    derivative  the object that `grad(f)` returns
-    forward     `jvp`
+target      what is called: a plain function, and the arguments bound to it
+argnums     what to differentiate by
+layout      its parameters, and the text of functions that have the same ones
+arguments   what is refused before any work is done
+reliance    what the function's free names mean, on which compiled code rests
+guards      kinds as conditions in Python
+dispatch    the generated function that tests the conditions and calls a variant
+store       lowering, passes and building, once in a process
+driver      the variants of one function
+fallback    the warning and the record of what goes to the tape
+derivative  the object that `grad(f)` returns
+forward     `jvp`
 """
