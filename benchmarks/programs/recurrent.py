@@ -26,8 +26,8 @@ def by_hand(w, u, xs, target, *, out_bar=1.0):
     for t in reversed(range(len(xs))):
         z_bar = h_bar * (1 - h**2)
         h = h_tape.pop()
-        u_bar += np.outer(z_bar, xs[t])
-        w_bar += np.outer(z_bar, h)
+        u_bar += z_bar[:, None] * xs[t]
+        w_bar += z_bar[:, None] * h
         h_bar = w.T @ z_bar
     return w_bar, u_bar
 
