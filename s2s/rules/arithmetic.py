@@ -94,36 +94,36 @@ def divmod_jvp_y(y_dot, ans, x, y):
 POWERS = (operator.pow, operator.ipow, builtins.pow, np.power, np.float_power)
 
 
-@vjp(*POWERS, math.pow, wrt="x")
-def power_vjp_x(g, ans, x, y):
-    if isinstance(y, (int, float)):
-        if y == 2:
-            return g * 2 * x
-        if y >= 1:
-            return g * y * x ** (y - 1)
-        return guarded_divide(g * y, x ** (1 - y))
-    return unbroadcast(guarded_multiply(g, power_slope(x, y)), shape_of(x))
+@vjp(*POWERS, math.pow, wrt="base")
+def power_vjp_base(g, ans, base, exp):
+    if isinstance(exp, (int, float)):
+        if exp == 2:
+            return g * 2 * base
+        if exp >= 1:
+            return g * exp * base ** (exp - 1)
+        return guarded_divide(g * exp, base ** (1 - exp))
+    return unbroadcast(guarded_multiply(g, power_slope(base, exp)), shape_of(base))
 
 
-@jvp(*POWERS, math.pow, wrt="x")
-def power_jvp_x(x_dot, ans, x, y):
-    if isinstance(y, (int, float)):
-        if y == 2:
-            return 2 * x * x_dot
-        if y >= 1:
-            return y * x ** (y - 1) * x_dot
-        return guarded_divide(y * x_dot, x ** (1 - y))
-    return guarded_multiply(x_dot, power_slope(x, y))
+@jvp(*POWERS, math.pow, wrt="base")
+def power_jvp_base(base_dot, ans, base, exp):
+    if isinstance(exp, (int, float)):
+        if exp == 2:
+            return 2 * base * base_dot
+        if exp >= 1:
+            return exp * base ** (exp - 1) * base_dot
+        return guarded_divide(exp * base_dot, base ** (1 - exp))
+    return guarded_multiply(base_dot, power_slope(base, exp))
 
 
-@vjp(*POWERS, math.pow, wrt="y")
-def power_vjp_y(g, ans, x, y):
-    return unbroadcast(guarded_multiply(g, guarded_multiply(log_or_zero(x, ans), ans)), shape_of(y))
+@vjp(*POWERS, math.pow, wrt="exp")
+def power_vjp_exp(g, ans, base, exp):
+    return unbroadcast(guarded_multiply(g, guarded_multiply(log_or_zero(base, ans), ans)), shape_of(exp))
 
 
-@jvp(*POWERS, math.pow, wrt="y")
-def power_jvp_y(y_dot, ans, x, y):
-    return guarded_multiply(y_dot, guarded_multiply(log_or_zero(x, ans), ans))
+@jvp(*POWERS, math.pow, wrt="exp")
+def power_jvp_exp(exp_dot, ans, base, exp):
+    return guarded_multiply(exp_dot, guarded_multiply(log_or_zero(base, ans), ans))
 
 
 # --- matrix products --------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import numpy as np
 
 from s2s.rules.registry import jvp, vjp
 
-
 ARGUMENTS = 8  # a string and seven operands, or four operands with their lists of axes
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import GetSetDescriptorType, MethodDescriptorType
 from typing import Any, TypeVar
 
@@ -87,6 +88,8 @@ class Facts:
 
     def declare(self, rule: Rule) -> Rule:
         """The rule with these facts beside those that it has."""
+        if self == _NO_FACTS:
+            return rule
         return replace(
             rule,
             kind=self.kind or rule.kind,
@@ -95,6 +98,9 @@ class Facts:
             containers=names(self.containers) or rule.containers,
             zeros=rule.zeros | set(names(self.zeros)),
         )
+
+
+_NO_FACTS = Facts()
 
 
 def names(given: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -204,7 +210,7 @@ def _merged(earlier: Rule | None, new: Rule) -> Rule:
     """
     if earlier is None or earlier.zero or earlier.decomposition is not None:
         return new
-    if list(earlier.signature.parameters) != list(new.signature.parameters):
+    if _parameters(earlier) != _parameters(new):
         return new
     replaced = (earlier.vjps.keys() & new.vjps.keys()) | (earlier.jvps.keys() & new.jvps.keys())
 
@@ -223,6 +229,18 @@ def _merged(earlier: Rule | None, new: Rule) -> Rule:
         guarded=earlier.guarded or new.guarded,
         singular=earlier.singular or new.singular,
     )
+
+
+def _parameters(rule: Rule) -> tuple[str, ...]:
+    """The names of a rule's parameters, in the order of its code (a signature takes long to make)."""
+    return rule.model.__code__.co_varnames[rule.skip : code_parameters(rule.model)]
+
+
+def code_parameters(function: Body) -> int:
+    """How many of a function's local names are parameters."""
+    code = function.__code__
+    variadic = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount + variadic
 
 
 def _positions(body: Body, skip: int = 1) -> dict[str, int]:

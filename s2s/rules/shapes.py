@@ -4,56 +4,75 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.rules.kinds_of import count, flat, of_ndim, same, shaped
-from s2s.rules.registry import elementwise, linear, zero_derivative
+from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import scatter, unbroadcast
 
 # --- new shapes, same order -------------------------------------------------------------------------------------
-# With another order than C's the cotangent is read and written in that order too.
+# With another order than that of C the cotangent is read and written in that order too. Orders A and K go by the memory
+# of the argument, whatever that of its tangent.
 
 
-def refolded(g, a, order):
-    """A cotangent in the shape of `a`, where the function read `a` in an order."""
-    if order == "C":
-        return np.reshape(g, np.shape(a))
+def plain_order(order, a):
+    """The order that `A` and `K` stand for."""
     if order == "A":
-        order = "F" if np.isfortran(a) else "C"
-    return np.reshape(g, np.shape(a), order=order)
+        return "F" if np.isfortran(a) else "C"
+    return order
 
 
-def unfolded(g, a, order):
-    """A flat cotangent in the shape of `a`, where the function read `a` in an order."""
-    if order == "K":
-        memory = np.argsort([-abs(s) for s in a.strides], kind="stable")
-        rows = np.reshape(g, [a.shape[i] for i in memory])
-        return np.transpose(rows, np.argsort(memory))
-    return refolded(g, a, order)
+def by_stride(a):
+    """The axes of an array as its memory holds them, the slowest first."""
+    return np.argsort([-abs(s) for s in a.strides], kind="stable")
 
 
-@linear(np.reshape, wrt="a", kind=shaped, view="a")
-def reshape(g, ans, a, shape, order="C", *, copy=None):
-    return refolded(g, a, order)
-
-
-@linear(np.ndarray.reshape, wrt="a", view="a", kind=of_ndim(lambda ndim, shape, *rest: sizes_given(shape)))
-def reshape_method(g, ans, a, *shape, order="C", copy=None):
-    return refolded(g, a, order)
-
-
-def sizes_given(shape):
+def sizes_given(ndim, shape, *rest):
     """How many sizes `x.reshape(...)` was given: several ints, or one tuple of them."""
     if len(shape.items) == 1 and isinstance(shape.items[0], (K.Tuple, K.List)):
         return len(shape.items[0].items)
     return len(shape.items) if all(count(item) == 1 for item in shape.items) else None
 
 
-@linear(np.ravel, np.ndarray.ravel, wrt="a", kind=flat, view="a")
-def ravel(g, ans, a, order="C"):
-    return unfolded(g, a, order)
+@vjp(np.reshape, wrt="a", kind=shaped, view="a")
+def reshape_vjp(g, ans, a, shape, order="C", *, copy=None):
+    if order == "C":
+        return np.reshape(g, np.shape(a))
+    return np.reshape(g, np.shape(a), plain_order(order, a))
 
 
-@linear(np.ndarray.flatten, wrt="a", kind=flat)
-def flatten(g, ans, a, order="C"):
-    return unfolded(g, a, order)
+@jvp(np.reshape, wrt="a")
+def reshape_jvp(a_dot, ans, a, shape, order="C", *, copy=None):
+    if order == "C":
+        return np.reshape(a_dot, shape)
+    return np.reshape(a_dot, shape, plain_order(order, a))
+
+
+@vjp(np.ndarray.reshape, wrt="a", view="a", kind=of_ndim(sizes_given))
+def reshape_method_vjp(g, ans, a, *shape, order="C", copy=None):
+    if order == "C":
+        return np.reshape(g, np.shape(a))
+    return np.reshape(g, np.shape(a), plain_order(order, a))
+
+
+@jvp(np.ndarray.reshape, wrt="a")
+def reshape_method_jvp(a_dot, ans, a, *shape, order="C", copy=None):
+    return np.reshape(a_dot, np.shape(ans), plain_order(order, a))
+
+
+@vjp(np.ravel, np.ndarray.ravel, wrt="a", kind=flat, view="a")
+@vjp(np.ndarray.flatten, wrt="a", kind=flat)
+def ravel_vjp(g, ans, a, order="C"):
+    if order == "C":
+        return np.reshape(g, np.shape(a))
+    if order == "K":
+        memory = by_stride(a)
+        return np.transpose(np.reshape(g, [a.shape[i] for i in memory]), np.argsort(memory))
+    return np.reshape(g, np.shape(a), plain_order(order, a))
+
+
+@jvp(np.ravel, np.ndarray.ravel, np.ndarray.flatten, wrt="a")
+def ravel_jvp(a_dot, ans, a, order="C"):
+    if order == "K":
+        return np.ravel(np.transpose(a_dot, by_stride(a)))
+    return np.ravel(a_dot, plain_order(order, a))
 
 
 def squeezed(ndim, axis):
