@@ -1,5 +1,6 @@
 """What the tests of lowering share: a function and what it was lowered to, run side by side, calls traced."""
 
+import contextlib
 import copy
 
 import numpy as np
@@ -15,6 +16,15 @@ def t(tag, value=None):
     """Gives the value, and leaves a trace of the call."""
     TRACE.append((tag, repr(value)))
     return value
+
+
+@contextlib.contextmanager
+def traced(tag, value=None):
+    t("enter", tag)
+    try:
+        yield value
+    finally:
+        t("leave", tag)
 
 
 class Noisy:

@@ -10,17 +10,7 @@ import numpy as np
 from s2s import core
 from s2s.frontend.lower import lower, lower_function
 from tests.frontend.asserting import assert_often
-from tests.frontend.lowered import same, t, text_of
-
-
-@contextlib.contextmanager
-def traced(tag, value=None):
-    t("enter", tag)
-    try:
-        yield value
-    finally:
-        t("leave", tag)
-
+from tests.frontend.lowered import same, t, text_of, traced
 
 # --- return
 

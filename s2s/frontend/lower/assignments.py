@@ -102,7 +102,10 @@ def _stored(low: Lowering, target: Any) -> Iterator[str]:
 
 @lowers(gast.AugAssign)
 def augmented(low: Lowering, node: Any) -> None:
-    """Python reads the old value first: it is held under a name where the new one may change it on the way."""
+    """Python reads the old value first: it is held under a name where a call on the way may change it.
+
+    Else the place stays in place, and if both its read and the value fail, it is the value's error that is raised.
+    """
     if isinstance(node.target, gast.Name):
         low.target_name(node.target.id)
         read = low.load(node.target)
