@@ -1,4 +1,7 @@
-"""Every code block of the README is run: `python` blocks print the `text` block after them, `make` commands exist."""
+"""Every code block of the README is run: `python` blocks print the `text` block after them, `make` commands exist.
+
+python tests/test_readme.py       # write the `text` blocks anew; read the difference as prose
+"""
 
 import contextlib
 import io
@@ -6,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 
 import pytest
@@ -51,16 +55,20 @@ def tidy(text):
     return [line.rstrip() for line in text.strip().splitlines()]
 
 
-def test_python_blocks_print_what_the_readme_says(tmp_path):
+def printed_and_wanted(folder):
+    """Of each `python` block: the block, what it prints, the `text` block that follows it or None."""
     found = blocks()
-    path = tmp_path / "readme.py"
+    path = folder / "readme.py"
     path.write_text(as_module([b for b in found if b.language == "python"]))
     namespace = {"__name__": "readme", "__file__": str(path)}
     for block, after in zip(found, [*found[1:], Block("", 0, "")]):
         if block.language == "python":
-            printed = run(block, path, namespace)
-            wanted = after.text if after.language == "text" else ""
-            assert tidy(printed) == tidy(wanted), f"README.md, line {block.line}"
+            yield block, run(block, path, namespace), after if after.language == "text" else None
+
+
+def test_python_blocks_print_what_the_readme_says(tmp_path):
+    for block, printed, wanted in printed_and_wanted(tmp_path):
+        assert tidy(printed) == tidy(wanted.text if wanted else ""), f"README.md, line {block.line}"
 
 
 def test_every_block_is_of_a_kind_that_is_run():
@@ -76,3 +84,18 @@ def test_commands_are_targets_of_the_makefile(command):
     words = command.split("#")[0].split()
     assert words[0] == "make"
     subprocess.run(["make", "--dry-run", *words[1:]], cwd=ROOT, check=True, capture_output=True)
+
+
+def rewrite():
+    """Put what the blocks print into the README."""
+    lines = README.read_text().splitlines()
+    with tempfile.TemporaryDirectory() as folder:
+        pairs = [(wanted, printed) for _, printed, wanted in printed_and_wanted(pathlib.Path(folder)) if wanted]
+    for wanted, printed in reversed(pairs):
+        start = wanted.line - 1
+        lines[start : start + len(wanted.text.splitlines())] = tidy(printed)
+    README.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    rewrite()
