@@ -102,7 +102,7 @@ class Knowledge:
             return self._display(expr)
         if isinstance(expr, gast.JoinedStr):
             return ANYTHING
-        operands = [self.kind(gast_name) for gast_name in _operands(expr)]
+        operands = [self.kind(gast_name) for gast_name in self.operands(expr)]
         known = all(not isinstance(k, K.Unknown) for k in operands)
         if isinstance(expr, gast.Call):
             return self._call(expr, known, ours)
@@ -131,17 +131,35 @@ class Knowledge:
             return False
         if isinstance(expr, gast.UnaryOp):
             return isinstance(expr.op, (gast.USub, gast.UAdd)) or not isinstance(operands[0], (K.Array, K.Numeric))
-        if not self._broadcasts(_operands(expr)):
+        if not self._broadcasts(self.operands(expr)):
             return False
         if isinstance(expr, gast.Compare):
             return isinstance(expr.ops[0], (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)) and not any(
                 (K.dtype_of(k) or K.FLOAT.dtype).kind == "c" for k in operands
             )
+        if isinstance(expr.op, gast.MatMult):
+            return all(isinstance(k, K.Array) and k.ndim == 1 for k in operands)
         if isinstance(expr.op, _TOTAL_OPERATORS):
             return True
         numpy = any(isinstance(k, K.Array) or (isinstance(k, K.Scalar) and not k.python) for k in operands)
         floats = any((K.dtype_of(k) or K.FLOAT.dtype).kind in "fc" for k in operands)
         return numpy and floats and isinstance(expr.op, (gast.Div, gast.Pow))
+
+    def operands(self, expr: Any) -> list[Any]:
+        """The values that an operation works on: atoms, with a method's owner, without the function that is called."""
+        if isinstance(expr, gast.BinOp):
+            return [expr.left, expr.right]
+        if isinstance(expr, gast.UnaryOp):
+            return [expr.operand]
+        if isinstance(expr, gast.Compare):
+            return [expr.left, *expr.comparators]
+        if not isinstance(expr, gast.Call):
+            return [expr.value]
+        target = expr.func
+        method = (
+            isinstance(target, gast.Attribute) and core.is_atom(target.value) and not core.is_path(target, self.local)
+        )
+        return [*([target.value] if method else []), *expr.args, *(k.value for k in expr.keywords)]
 
     def _broadcasts(self, nodes: list[Any]) -> bool:
         """Whether shapes certainly fit: at most one shape among the operands, apart from numbers."""
@@ -165,7 +183,7 @@ class Knowledge:
             return ANYTHING
         if ours and _module(function).startswith(_OURS):
             return READ
-        kinds = [self.kind(n) for n in _operands(expr)]
+        kinds = [self.kind(n) for n in self.operands(expr)]
         if _module(function) == "_operator" and K.immutable(kinds[0]):
             return Effects(raises=True)
         if not (isinstance(function, np.ufunc) or _module(function).split(".")[0] in ("numpy", "math")):
@@ -178,11 +196,12 @@ class Knowledge:
         return Effects(raises=not self._total_call(expr, function), reads=not all(map(K.immutable, kinds)))
 
     def _total_call(self, expr: Any, function: Any) -> bool:
-        nodes = _operands(expr)
+        nodes = self.operands(expr)
         operands = [self.kind(n) for n in nodes]
         if function in _TOTAL_CALLS and not expr.keywords:
             if function in (len, reversed):
-                return isinstance(operands[0], (K.Tuple, K.List, K.Sequence, K.Range, K.Dict))
+                sized = isinstance(operands[0], (K.Tuple, K.List, K.Sequence, K.Range, K.Dict))
+                return sized or (isinstance(operands[0], K.Array) and operands[0].ndim > 0)
             fits = (K.Int,) if function is range else (K.Scalar, K.Int)
             return all(isinstance(k, fits) and (K.dtype_of(k) or K.FLOAT.dtype).kind in "fi" for k in operands) and (
                 function is not range or len(operands) < 3
@@ -204,20 +223,6 @@ def is_total(expr: Any, kinds: Mapping[str, Kind], scope: Scope) -> bool:
 
 
 _NO_PARAMETERS = gast.arguments([], [], None, [], [], None, [])
-
-
-def _operands(expr: Any) -> list[Any]:
-    """The values that an operation works on: atoms, with a method's owner, without the function that is called."""
-    if isinstance(expr, gast.BinOp):
-        return [expr.left, expr.right]
-    if isinstance(expr, gast.UnaryOp):
-        return [expr.operand]
-    if isinstance(expr, gast.Compare):
-        return [expr.left, *expr.comparators]
-    if isinstance(expr, gast.Call):
-        owner = [expr.func.value] if isinstance(expr.func, gast.Attribute) and core.is_atom(expr.func.value) else []
-        return [*owner, *expr.args, *(k.value for k in expr.keywords)]
-    return [expr.value]
 
 
 def _is_number(kind: Kind) -> bool:

@@ -56,7 +56,7 @@ class _Folder:
         self.lives = Liveness(fn)
 
     def block(self, stmts: Sequence[Any], out: int, protected: bool, depth: int) -> list[Any]:
-        run = _Block(self, depth)
+        run = _Block(self, depth, protected)
         for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
             inner = {i.field: i for i in self.lives.inner(stmt, live, protected)}
             folded = with_blocks(
@@ -107,8 +107,9 @@ class _Folder:
 class _Block:
     """The folding of one block: the statements written so far, and the definitions held back, in order."""
 
-    def __init__(self, folder: _Folder, depth: int) -> None:
+    def __init__(self, folder: _Folder, depth: int, protected: bool) -> None:
         self.folder = folder
+        self.protected = protected
         self.lives = folder.lives
         self.room = LINE - 4 * depth
         self.new: list[Any] = []
@@ -124,6 +125,10 @@ class _Block:
         chosen = [n for n in reads if n in self.held and self._may_enter(n, stmt, reads, live, bound)]
         self.flush({n for n in reads if n in self.held and n not in chosen})
         chosen = self._in_order(chosen)
+        if self.protected or isinstance(stmt, gast.Return) or core.is_exit(stmt):
+            # What is held back may be needed where control goes from here.
+            self.flush({n for n in self.held if n not in chosen})
+            chosen = [n for n in chosen if n in self.held]
         name = assigned(stmt)
         if name is not None and self.folder.is_temporary(name):
             self._hold(stmt, name, chosen, bound)
