@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd.engine import grad
-from s2s.autograd.modes import no_grad
 from s2s.autograd.value import Value, dtype_of
 from s2s.autograd.variable import Variable
 from s2s.errors import S2SError
@@ -60,7 +59,7 @@ def gradgradcheck(
     grad_outputs: those gradients; by default random ones.
     """
     inputs = (inputs,) if isinstance(inputs, Value) else tuple(inputs)
-    outputs = _results(function, inputs)
+    outputs = list(filter(_carries, _outputs(function, inputs)))
     if grad_outputs is None:
         rng = np.random.default_rng(0)
         grad_outputs = [Variable(_random(rng, o._data), requires_grad=True) for o in outputs]
@@ -70,7 +69,7 @@ def gradgradcheck(
 
     def gradients(*args: Any) -> Any:
         by = [v for v in args[:n] if isinstance(v, Value) and v.parent() is not None]
-        results = _results(function, args[:n])
+        results = list(filter(_carries, _outputs(function, args[:n])))
         return grad(results, by, list(args[n:]), create_graph=True, materialize_grads=True)
 
     return gradcheck(gradients, (*inputs, *grad_outputs), eps, atol, rtol, raise_exception, nondet_tol)
@@ -84,7 +83,9 @@ def _check(
         raise ValueError("gradcheck needs at least one input that requires grad")
     if any(dtype_of(v._data) not in (np.float64, np.complex128) for v in checked):
         warnings.warn("gradcheck of inputs that are not float64 is dominated by rounding", stacklevel=3)
-    for k, output in enumerate(_results(function, inputs)):
+    for k, output in enumerate(_outputs(function, inputs)):
+        if not _carries(output):
+            continue
         for i, v in enumerate(checked):
             numeric = _by_differences(function, inputs, v, k, eps)
             analytic = _by_backward(function, inputs, v, k)
@@ -98,10 +99,14 @@ def _check(
                 )
 
 
-def _results(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Any]:
+def _outputs(function: Callable[..., Any], inputs: Sequence[Any]) -> Sequence[Any]:
     out = function(*inputs)
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    return [o for o in outs if isinstance(o, Value) and o.parent() is not None]
+    return out if isinstance(out, (tuple, list)) else (out,)
+
+
+def _carries(output: Any) -> bool:
+    """Whether a result carries a gradient."""
+    return isinstance(output, Value) and output.parent() is not None
 
 
 def _directions(data: Any) -> list[complex]:
@@ -113,27 +118,23 @@ def _by_differences(function: Callable[..., Any], inputs: tuple[Any, ...], v: An
     """Rows: the elements of v (times directions); columns: those of the result as real numbers."""
     original = v._data
     rows = []
-    with no_grad():
-        for i in range(np.size(original)):
-            for direction in _directions(original):
-                sides = []
-                for step in (eps, -eps):
-                    moved = np.array(original)
-                    moved.flat[i] += step * direction
-                    v._data = moved
-                    try:
-                        out = function(*inputs)
-                    finally:
-                        v._data = original
-                    out = out if isinstance(out, (tuple, list)) else (out,)
-                    kept = [o for o in out if isinstance(o, Value) and dtype_of(o._data).kind in "fc"]
-                    sides.append(_as_real(np.array(kept[k]._data)))
-                rows.append((sides[0] - sides[1]) / (2 * eps))
+    for i in range(np.size(original)):
+        for direction in _directions(original):
+            sides = []
+            for step in (eps, -eps):
+                moved = np.array(original)
+                moved.flat[i] += step * direction
+                v._data = moved
+                try:
+                    sides.append(_as_real(np.array(_outputs(function, inputs)[k]._data)))
+                finally:
+                    v._data = original
+            rows.append((sides[0] - sides[1]) / (2 * eps))
     return np.array(rows)
 
 
 def _by_backward(function: Callable[..., Any], inputs: tuple[Any, ...], v: Any, k: int) -> np.ndarray:
-    output = _results(function, inputs)[k]
+    output = _outputs(function, inputs)[k]
     columns = []
     for i in range(np.size(output._data)):
         for direction in _directions(output._data):
@@ -151,5 +152,5 @@ def _as_real(a: np.ndarray) -> np.ndarray:
 
 
 def _random(rng: np.random.Generator, like: Any) -> np.ndarray:
-    real = rng.standard_normal(np.shape(like))
-    return real + 1j * rng.standard_normal(np.shape(like)) if dtype_of(like).kind == "c" else real
+    real = np.asarray(rng.standard_normal(np.shape(like)))
+    return real + 1j * np.asarray(rng.standard_normal(np.shape(like))) if dtype_of(like).kind == "c" else real

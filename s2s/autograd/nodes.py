@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.autograd.operation import WHOLE, Operation, Plan
+from s2s.autograd.operation import LAYOUT, WHOLE, Operation, Plan
 from s2s.autograd.value import Node, Output, Saved, Value, dtype_of, ndarray, orders
 from s2s.errors import GraphFreedError
 from s2s.runtime.numeric import unbroadcast
@@ -82,7 +82,7 @@ class RuleNode(Node):
         return ans, values
 
     def release(self) -> None:
-        if self.plan.reads is not None or self.plan.reads_ans:
+        if self.plan.saves:
             self.ans = self.values = None
 
 
@@ -195,12 +195,12 @@ def read_tree(held: Any, name: str) -> Any:
 def hold(value: Any, reads: int, copies: bool) -> Any:
     """What a node holds of a parameter."""
     if isinstance(value, Value):
-        return value.keep() if reads == WHOLE else form(value._data)
+        return value.keep() if reads == WHOLE else value._data if reads == LAYOUT else form(value._data)
     if type(value) is float:
         return value
     if type(value) is ndarray:
         if reads != WHOLE:
-            return form(value)
+            return value if reads == LAYOUT else form(value)
         # indices and masks are often used again as scratch; they are cheap beside what they select from
         return value.copy() if (copies or value.dtype.kind not in "fc") and value.flags.writeable else value
     if type(value) in LISTS:

@@ -1,9 +1,9 @@
 """How the tape calls a rule: which parameters are active, what their cotangents need, and what to save for them.
 
 An `Operation` belongs to a function with a rule. For each set of active parameters it makes one `Plan`, and the plan is
-looked up thereafter. A plan knows what its formulas *read*: the value of a parameter, only its form (shape and dtype),
-or nothing; so `x + 1` saves nothing, and `x` may be overwritten after it. What is read is found in the source text of
-the rule; where there is no text, everything counts as read.
+looked up thereafter. A plan knows what its formulas *read*: the value of a parameter, only its form (shape and dtype)
+or its layout in memory, or nothing; so `x + 1` saves nothing, and `x` may be overwritten after it. What is read is
+found in the source text of the rule; where there is no text, everything counts as read.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ import operator
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import MethodDescriptorType, WrapperDescriptorType
+from types import CodeType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from s2s import rules
 from s2s.errors import MissingRuleError
 from s2s.rules.registry import registry
 
-NOTHING, FORM, WHOLE = 0, 1, 2
+NOTHING, FORM, LAYOUT, WHOLE = 0, 1, 2, 3
 
-_FORM_ATTRIBUTES = {"shape", "ndim", "dtype", "size"}
-_FORM_CALLS = {"shape", "ndim", "size", "shape_of", "len", "iscomplexobj", "isrealobj", "zeros_like", "isinstance"}
+_ATTRIBUTES = dict.fromkeys(("shape", "ndim", "dtype", "size"), FORM) | dict.fromkeys(("strides", "flags"), LAYOUT)
+_CALLS = dict.fromkeys(
+    ("shape", "ndim", "size", "shape_of", "len", "iscomplexobj", "isrealobj", "zeros_like", "isinstance"), FORM
+) | dict.fromkeys(("plain_order", "by_stride"), LAYOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Plan:
     pulls: for each of them the formula `(g, ans, *params)`.
     partial: for each whether its formula lacks the last step, the sum over broadcast axes.
     any_partial: whether any does.
+    saves: whether a value of a differentiable parameter, or of the result, is read: then a pass frees it.
     reads: what the formulas read of each parameter; None if they read no value and no form at all.
     reads_ans: the same of the result.
     recorded: filled at the first recorded pass, see `recorded_pulls`.
@@ -46,6 +49,7 @@ class Plan:
     reads: tuple[int, ...] | None
     reads_ans: int
     any_partial: bool
+    saves: bool
     recorded: list[Callable[..., Any]]
 
     def recorded_pulls(self) -> list[Callable[..., Any]]:
@@ -103,6 +107,7 @@ class Operation:
             tuple(reads) if any(reads) else None,
             max((f.reads.get("ans", NOTHING) for f in formulas), default=NOTHING),
             any(f.partial for f in formulas),
+            any(f.reads.get(name, NOTHING) == WHOLE for f in formulas for name in ("ans", *self.rule.differentiable)),
             [],
         )
 
@@ -198,10 +203,16 @@ def _component(body: Any, index: int | None) -> tuple[Any, dict[str, int]] | Non
     Only for bodies of one return statement; None for others.
     """
     tree = _tree(body)
-    if tree is None or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Return) or body.__closure__:
+    if (
+        tree is None
+        or tree.args.vararg
+        or len(tree.body) != 1
+        or not isinstance(tree.body[0], ast.Return)
+        or body.__closure__
+    ):
         return None
     value = tree.body[0].value
-    if index is not None:
+    if value is not None and index is not None:
         if not isinstance(value, ast.Tuple):
             return None
         value = value.elts[index]
@@ -234,6 +245,8 @@ def _reads(body: Any, everything: dict[str, int]) -> dict[str, int]:
         return everything
     uses = _uses(tree.body)
     parameters = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+    if tree.args.vararg:
+        parameters.append(tree.args.vararg.arg)
     reads = {name: uses.get(name, NOTHING) for name in parameters}
     return {name: reads.get(name, WHOLE) for name in everything}
 
@@ -244,7 +257,9 @@ def _tree(body: Any) -> ast.FunctionDef | None:
         tree = ast.parse(text).body[0]
     except (OSError, TypeError, SyntaxError):
         return None
-    if not isinstance(tree, ast.FunctionDef) or tree.args.vararg or tree.args.kwarg or tree.name != body.__name__:
+    if not isinstance(tree, ast.FunctionDef) or tree.args.kwarg or tree.name != body.__name__:
+        return None
+    if not _is_text_of(tree, body.__code__):
         return None
     first = tree.body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(tree.body) > 1:
@@ -252,8 +267,18 @@ def _tree(body: Any) -> ast.FunctionDef | None:
     return tree
 
 
+def _is_text_of(tree: ast.FunctionDef, code: CodeType) -> bool:
+    """Whether a function's code was compiled from this text, and the file was not edited since."""
+    module = compile(ast.Module([tree], []), "<rule>", "exec")
+    again = next((c for c in module.co_consts if isinstance(c, CodeType) and c.co_name == code.co_name), None)
+    if again is None:
+        return False
+    # not the instructions themselves, which depend on what the module imports
+    return all(getattr(again, part) == getattr(code, part) for part in ("co_names", "co_varnames", "co_consts"))
+
+
 def _uses(nodes: Iterable[ast.AST]) -> dict[str, int]:
-    """How names are used: WHOLE, or FORM where only shape and dtype are asked for."""
+    """How names are used: WHOLE, FORM where only shape and dtype are asked for, LAYOUT where strides are too."""
     found: dict[str, int] = {}
 
     def note(name: str, use: int) -> None:
@@ -262,12 +287,12 @@ def _uses(nodes: Iterable[ast.AST]) -> dict[str, int]:
     def walk(node: ast.AST) -> None:
         if isinstance(node, ast.Name):
             note(node.id, WHOLE)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _FORM_ATTRIBUTES:
-            note(node.value.id, FORM)
-        elif isinstance(node, ast.Call) and _called(node.func) in _FORM_CALLS:
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _ATTRIBUTES:
+            note(node.value.id, _ATTRIBUTES[node.attr])
+        elif isinstance(node, ast.Call) and _called(node.func) in _CALLS:
             for argument in node.args:
                 if isinstance(argument, ast.Name):
-                    note(argument.id, FORM)
+                    note(argument.id, _CALLS[_called(node.func)])
                 else:
                     walk(argument)
             for keyword in node.keywords:

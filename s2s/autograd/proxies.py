@@ -9,6 +9,7 @@ as the value's type.
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 import sys
 import types
@@ -65,12 +66,14 @@ def is_library(function: Any) -> bool:
 class FunctionProxy:
     """A function of a library. Everything but the call is the function's own."""
 
-    __slots__ = ("_function", "_numpy", "_structural")
+    __slots__ = ("_function", "_numpy", "_protocol", "_structural")
 
     def __init__(self, function: Any) -> None:
         self._function = function
-        self._structural = package(function) in _STRUCTURAL
-        self._numpy = package(function) == "numpy" or isinstance(function, np.ufunc)
+        owner = getattr(function, "__self__", None)
+        self._structural = package(function) in _STRUCTURAL or isinstance(owner, (list, dict, set, collections.deque))
+        self._protocol = isinstance(function, (np.ufunc, type(np.sum)))
+        self._numpy = self._protocol or package(function) == "numpy"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self._function
@@ -82,8 +85,8 @@ class FunctionProxy:
         return _joining(out) if self._numpy else out
 
     def _on_values(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._numpy and function not in _MAKING and any(isinstance(a, Value) for a in (*args, *kwargs.values())):
-            return function(*args, **kwargs)  # NumPy's own protocols
+        if self._protocol and any(isinstance(a, Value) for a in (*args, *kwargs.values())):
+            return function(*args, **kwargs)  # NumPy hands the call to the Value
         if operation.find(function) is not None:
             return apply(function, args, kwargs)
         if any(v.parent() is not None for v in values_within((args, kwargs))):
@@ -102,10 +105,6 @@ class FunctionProxy:
 
     def __repr__(self) -> str:
         return repr(self._function)
-
-
-# Functions that make an array of what they are given, and do not hand the call to their argument.
-_MAKING = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy})
 
 
 def _joining(out: Any) -> Any:

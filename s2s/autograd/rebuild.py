@@ -13,8 +13,6 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from s2s.autograd import dispatch, operation
 from s2s.autograd.proxies import TYPES, ModuleProxy, has_value, is_library, package, proxied_builtins, proxy
 from s2s.autograd.traced import Traced
@@ -22,13 +20,6 @@ from s2s.autograd.value import Storage, Value, ndarray
 
 _PLAIN = (int, float, str, bool, type(None), complex, list, dict, set, bytes)
 _CONTAINERS = (list, dict)
-_C_FUNCTIONS = (
-    types.BuiltinFunctionType,
-    np.ufunc,
-    type(np.sum),
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-)
 
 
 class Globals(dict[str, Any]):
@@ -110,7 +101,7 @@ class Rebuilder:
         if isinstance(value, types.MethodType):
             if isinstance(value.__func__, types.FunctionType):
                 return types.MethodType(self.counterpart(value.__func__), value.__self__)
-            return value
+            return proxy(value)
         if isinstance(value, functools.partial):
             return functools.partial(
                 self.counterpart(value.func), *map(self.counterpart, value.args),
@@ -118,8 +109,8 @@ class Rebuilder:
             )  # fmt: skip
         if isinstance(value, functools._lru_cache_wrapper):
             return self._uncached(value)
-        if isinstance(value, _C_FUNCTIONS):
-            return proxy(value)
+        if callable(value) and not isinstance(type(value).__call__, types.FunctionType):
+            return proxy(value)  # written in C, by whatever name its type goes
         if type(value) is ndarray:
             return self.array(value)
         return value
@@ -184,7 +175,7 @@ class Rebuilder:
         made = self._made.get(id(cell))
         if made is None:
             made = self._made[id(cell)] = cell, types.CellType()
-        return made[1]  # type: ignore[no-any-return]
+        return made[1]
 
     def _fill(self, cell: types.CellType) -> None:
         new = self._cell(cell)
