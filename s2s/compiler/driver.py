@@ -26,6 +26,7 @@ from s2s.compiler.dispatch import Route, dispatcher
 from s2s.compiler.fallback import Fallbacks, fallback_of, strict_error
 from s2s.compiler.guards import Bindings, conditions
 from s2s.compiler.layout import Layout, layout_of
+from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import Reliance, primal_of, relies_on
 from s2s.compiler.store import STORE, Compiled
 from s2s.errors import ArgumentError, NotCompiled, S2SError
@@ -212,22 +213,25 @@ class Driver:
         if self.inner is not None:
             kinds = {**kinds, self.inner.layout.seed: K.FLOAT}
         return Task(
-            self.request.mode, selection.params, kinds, selection.single and selection.whole, self.request.has_aux
+            self.request.mode,
+            PROGRAM,
+            wrt=selection.params,
+            kinds=kinds,
+            single=selection.single and selection.whole,
+            has_aux=self.request.has_aux,
         )
 
     def lowered(self, kinds: Mapping[str, Kind], resting_on: Any) -> core.Function:
         """What is differentiated, in Core Python: the primal, or the gradient that was generated of it."""
-        from s2s.frontend.lower import lower_function
-
         if self.inner is None:
-            return lower_function(self.function)
+            return PROGRAM.lower(self.function)
         inner = self.inner.compiled(kinds, resting_on)
         if inner.refusal is not None:
             raise inner.refusal
         if not self.inner.request.selection.whole:
             raise NotCompiled("its gradient by an item of a variadic parameter is taken apart by uncompiled code")
         assert inner.built is not None
-        return lower_function(inner.built.function)
+        return PROGRAM.lower(inner.built.function)
 
     def _adapted(self, generated: types.FunctionType) -> Callable[..., Any]:
         """The generated function as a variant calls it: seeded under our name, giving the gradients that are wanted."""

@@ -63,8 +63,8 @@ def require_scalar(out: Any) -> None:
     shape = shape_of(out)
     if math.prod(shape) != 1:
         raise ArgumentError(
-            f"the gradient is of a function with one number as result, but the result has the shape {shape}",
-            hint="sum the result, or weigh it, before it is returned.",
+            f"grad needs a scalar: the function returned an array of shape {shape}",
+            hint="sum the result, or weigh it, before it is returned; jacobian and vjp differentiate arrays.",
         )
 
 

@@ -9,11 +9,8 @@ import gast
 
 from s2s import rules
 from s2s.core import MISSING, Function, Scope
-from s2s.errors import SourceUnavailableError
-from s2s.frontend.lower import lower_function
-from s2s.frontend.source import find, unwrap
 from s2s.transforms.inline import inline_calls
-from s2s.transforms.task import Task
+from s2s.transforms.task import Program, Task
 
 # Python functions of these packages are known by their rules or not at all.
 OPAQUE = ("numpy", "scipy", "math", "builtins", "s2s")
@@ -21,7 +18,7 @@ OPAQUE = ("numpy", "scipy", "math", "builtins", "s2s")
 
 def inline(fn: Function, task: Task) -> Function:
     """`fn` with the bodies of the user functions that it calls by name."""
-    return inline_calls(fn, _resolve, lower_function)
+    return inline_calls(fn, lambda call, scope: _resolve(call, scope, task.program), task.program.lower)
 
 
 def value_of_path(node: Any, scope: Scope) -> Any:
@@ -34,7 +31,7 @@ def value_of_path(node: Any, scope: Scope) -> Any:
     return getattr(owner, node.attr, MISSING)
 
 
-def _resolve(call: Any, scope: Scope) -> Any:
+def _resolve(call: Any, scope: Scope, program: Program) -> Any:
     """What a call runs, if it is to be inlined."""
     value = value_of_path(call.func, scope)
     if value is MISSING and isinstance(call.func, gast.Attribute):
@@ -44,12 +41,7 @@ def _resolve(call: Any, scope: Scope) -> Any:
     module = getattr(value, "__module__", None) or ""
     if module.partition(".")[0] in OPAQUE:
         return None
-    try:
-        callee = unwrap(value)
-        find(callee.function)
-    except SourceUnavailableError:
-        return None
-    return callee
+    return program.callee(value)
 
 
 def _method(path: Any, scope: Scope) -> Any:

@@ -15,7 +15,6 @@ import gast
 from s2s import core
 from s2s.core import Function
 from s2s.errors import NotCompiled
-from s2s.frontend.lower import lower_function
 from s2s.transforms.activity import activity
 from s2s.transforms.infer import infer
 from s2s.transforms.operations import Operation, Operations
@@ -31,7 +30,7 @@ DEPTH = 8
 def expand(fn: Function, task: Task) -> Function:
     """`fn` with twins for the active calls of functions that have a decomposition."""
     for _ in range(DEPTH):
-        run = _Expand(fn)
+        run = _Expand(fn, task)
         body = run.block(fn.body)
         if not run.twins:
             return fn
@@ -42,7 +41,8 @@ def expand(fn: Function, task: Task) -> Function:
 
 
 class _Expand:
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, task: Task) -> None:
+        self.program = task.program
         self.fn = fn
         self.namer = Namer(fn)
         self.operations = Operations(fn)
@@ -91,8 +91,8 @@ class _Expand:
 
     def spliced(self, function: Any, args: Mapping[str, Any], origin: Any) -> tuple[list[Any], Any]:
         """The body of a plain function for given atoms, under names of this function."""
-        task = Task("primal", kinds={p: self.operations.kind(v) for p, v in args.items()})
-        inner = versions(lower_function(function), task)
+        task = Task("primal", self.program, kinds={p: self.operations.kind(v) for p, v in args.items()})
+        inner = versions(self.program.lower(function), task)
         inner = scalarise(prune(infer(inner, task), task), task)
         stores = {n: self.namer.temporary(core.stem(n)) for n in inner.local_names() - set(args)}
         loads: dict[str, Any] = {**args, **{n: core.name(new) for n, new in stores.items()}}

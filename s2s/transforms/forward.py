@@ -36,7 +36,7 @@ class _Forward:
         self.fn = fn
         self.task = task
         self.namer = Namer(fn)
-        self.fragments = Fragments(fn, self.namer)
+        self.fragments = Fragments(fn, self.namer, task.program)
         self.kind = self.fragments.kind
         self.active = fn.facts.active
         self.names: dict[str, str] = {}
@@ -163,7 +163,9 @@ class _Forward:
         stmts, partial = self.fragments.partial(found, parameter, y, origin)
         python = isinstance(self.kind(core.name(y)), K.Scalar) and self.kind(core.name(y)).python  # type: ignore[attr-defined]
         guarded = found.rule.guarded or (found.rule.singular and not python)
-        value, negative = self.fragments.multiplied(x_dot, partial, guarded, stmts, origin)
+        value, negative = self.fragments.multiplied(
+            x_dot, partial, guarded, stmts, origin, finite=found.rule.guarded
+        )
         out.extend(as_tangent(s) for s in stmts)
         return value, negative
 

@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 import gast
 
@@ -31,6 +31,7 @@ from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
 from s2s.transforms.foreign import Importer, LiveReads
 from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
+from s2s.transforms.task import Callee
 
 # Of statements that inlining may add: functions that call each other twice at every level grow without bounds.
 LIMIT = 10_000
@@ -38,17 +39,6 @@ LIMIT = 10_000
 
 # Bound arguments of these types are written as constants.
 _LITERALS = (int, bool, str, type(None))
-
-
-class Callee(Protocol):
-    """What a call runs: a plain function, after leading and keyword arguments that are bound already."""
-
-    @property
-    def function(self) -> Any: ...
-    @property
-    def bound(self) -> tuple[Any, ...]: ...
-    @property
-    def keywords(self) -> Mapping[str, Any]: ...
 
 
 Resolve = Callable[[Any, Scope], Callee | None]

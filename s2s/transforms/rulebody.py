@@ -24,7 +24,7 @@ from s2s.runtime import numeric
 from s2s.transforms.infer import infer
 from s2s.transforms.operations import Operations
 from s2s.transforms.prune import prune
-from s2s.transforms.task import Task
+from s2s.transforms.task import Program, Task
 from s2s.transforms.versions import versions
 
 LIMIT = 3
@@ -68,25 +68,27 @@ _lowered: dict[Any, Function] = {}
 _bodies: dict[Any, Body | None] = {}
 
 
-def body_of(function: Callable[..., Any], kinds: Mapping[str, Kind], item: int | None) -> Body | None:
+def body_of(
+    program: Program, function: Callable[..., Any], kinds: Mapping[str, Kind], item: int | None
+) -> Body | None:
     """The body of a rule for arguments of these kinds, or None where it must be called.
 
     item: which item of the returned tuple is wanted; None: the whole result.
     """
     key = (function, tuple(kinds.items()), item)
     if key not in _bodies:
-        _bodies[key] = _specialise(function, kinds, item)
+        _bodies[key] = _specialise(program, function, kinds, item)
     return _bodies[key]
 
 
-def _specialise(function: Callable[..., Any], kinds: Mapping[str, Kind], item: int | None) -> Body | None:
-    from s2s.frontend.lower import lower_function
-
+def _specialise(
+    program: Program, function: Callable[..., Any], kinds: Mapping[str, Kind], item: int | None
+) -> Body | None:
     try:
         if function not in _lowered:
-            _lowered[function] = versions(lower_function(function), Task("primal"))
+            _lowered[function] = versions(program.lower(function), Task("primal", program))
         fn = _lowered[function]
-        task = Task("primal", kinds=kinds)
+        task = Task("primal", program, kinds=kinds)
         fn = prune(infer(fn, task), task)
         fn = fn.with_body(_attributes(fn))
     except NotCompiled:
@@ -159,7 +161,10 @@ def _straight(fn: Function, item: int | None) -> tuple[list[Any], Any]:
 class Bodies:
     """Instances of rule bodies in one function."""
 
-    def __init__(self, namer: Namer, kind: Callable[[Any], Kind], shapes: Mapping[str, str]) -> None:
+    def __init__(
+        self, program: Program, namer: Namer, kind: Callable[[Any], Kind], shapes: Mapping[str, str]
+    ) -> None:
+        self.program = program
         self.namer = namer
         self.kind = kind
         self.shapes = shapes
@@ -173,7 +178,7 @@ class Bodies:
         kinds: the kinds of arguments that are no names of the program (`g`, `ans`).
         """
         known = {p: kinds[p] if p in kinds else self.kind_of(v) for p, v in args.items()}
-        body = body_of(function, known, item)
+        body = body_of(self.program, function, known, item)
         if body is None or any(not _substitutable(v) for v in args.values()):
             return None
         loads: dict[str, Any] = {p: v if isinstance(v, gast.AST) else core.constant(v) for p, v in args.items()}

@@ -4,11 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from types import FunctionType
+from typing import Any, Literal, Protocol
 
+from s2s.core import Function
 from s2s.kinds import Kind
 
 Mode = Literal["grad", "value_and_grad", "jvp", "primal"]
+
+
+class Callee(Protocol):
+    """What a call runs: a plain function, after leading and keyword arguments that are bound already."""
+
+    @property
+    def function(self) -> FunctionType: ...
+    @property
+    def bound(self) -> tuple[Any, ...]: ...
+    @property
+    def keywords(self) -> Mapping[str, Any]: ...
+
+
+class Program(Protocol):
+    """What a pass may ask about other functions than its own; the compiler answers."""
+
+    def lower(self, function: Any) -> Function:
+        """A function in Core. Raises NotCompiled, or SourceUnavailableError."""
+        ...
+
+    def callee(self, value: Any) -> Callee | None:
+        """What a call of an object runs, if that is a Python function with a source; else None."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -20,9 +45,11 @@ class Task:
     kinds: the kinds of all parameters (variadic ones: a Tuple or Dict).
     single: whether the gradient is returned bare, not as a tuple.
     has_aux: whether the function returns `(value, aux)`.
+    program: answers questions about other functions.
     """
 
     mode: Mode
+    program: Program
     wrt: tuple[str, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     single: bool = True

@@ -19,6 +19,7 @@ from s2s.runtime import numeric
 from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.rulebody import Bodies, Namer
 from s2s.transforms.selecting import may_be_dropped
+from s2s.transforms.task import Program
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,12 @@ class Contribution:
 class Fragments:
     """Writes contributions for the operations of one function."""
 
-    def __init__(self, fn: Function, namer: Namer) -> None:
+    def __init__(self, fn: Function, namer: Namer, program: Program) -> None:
         self.fn = fn
         self.namer = namer
         self.operations = Operations(fn)
         self.kind = self.operations.kind
-        self.bodies = Bodies(namer, self.kind, fn.facts.shapes)
+        self.bodies = Bodies(program, namer, self.kind, fn.facts.shapes)
         self.droppable = may_be_dropped(fn)
 
     # --- statements of the reverse sweep ---
@@ -137,7 +138,7 @@ class Fragments:
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
         guarded = found.rule.guarded or (found.rule.singular and self.singular_and_dropped(y))
-        value, negative = self.multiplied(g, partial, guarded, stmts, origin)
+        value, negative = self.multiplied(g, partial, guarded, stmts, origin, finite=found.rule.guarded)
         fresh = not core.is_atom(value)
         value = self.unbroadcast(value, y, target, stmts, origin)
         value = self.cast(value, y, core.name(target), stmts, origin)
@@ -147,16 +148,19 @@ class Fragments:
         """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""
         return y in self.droppable and not _python(self.kind(core.name(y)))
 
-    def multiplied(self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any) -> tuple[Any, bool]:
+    def multiplied(
+        self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool = False
+    ) -> tuple[Any, bool]:
+        """`g * partial` and whether its sign is to be turned. `finite`: of a quotient, only the divisor needs a guard."""
         if isinstance(partial, gast.UnaryOp) and isinstance(partial.op, gast.USub):
-            value, negative = self.multiplied(g, partial.operand, guarded, stmts, origin)
+            value, negative = self.multiplied(g, partial.operand, guarded, stmts, origin, finite)
             return value, not negative
         if isinstance(partial, gast.Constant):
             if partial.value in (1, -1):
                 return g, partial.value == -1
             return core.binary(g, gast.Mult, partial), False
         if isinstance(partial, gast.BinOp) and isinstance(partial.op, gast.Div):
-            return self.quotient(g, partial, guarded, stmts, origin)
+            return self.quotient(g, partial, guarded, stmts, origin, finite)
         if guarded:
             slope = self.emit(stmts, "slope", partial, origin)
             return core.call(self.namer.bind("guarded_multiply", numeric.guarded_multiply), g, slope), False
@@ -165,12 +169,14 @@ class Fragments:
             return core.binary(self.emit(stmts, "t", inner, origin), gast.Mult, partial.right), negative
         return core.binary(g, gast.Mult, self.emit(stmts, "slope", partial, origin)), False
 
-    def quotient(self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any) -> tuple[Any, bool]:
-        """`g * (a / b)` as `g * a / b`."""
+    def quotient(
+        self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool
+    ) -> tuple[Any, bool]:
+        """`g * (a / b)` as `g * a / b`; a too may be infinite where the primal is."""
         top, sign = g, False
         left = self.definition(partial.left, stmts)
         if not (isinstance(left, gast.Constant) and left.value == 1):
-            top, sign = self.multiplied(g, left, False, stmts, origin)
+            top, sign = self.multiplied(g, left, guarded and not finite, stmts, origin)
             top = self.emit(stmts, "t", top, origin)
         if guarded:
             name = self.namer.bind("guarded_divide", numeric.guarded_divide)

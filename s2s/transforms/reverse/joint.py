@@ -31,7 +31,7 @@ class _Joint:
         self.fn = fn
         self.task = task
         self.namer = Namer(fn)
-        self.fragments = Fragments(fn, self.namer)
+        self.fragments = Fragments(fn, self.namer, task.program)
         self.restorer = Restorer(fn, self.namer)
         self.sweep = Sweep(fn, self.namer, self.fragments, self.restorer)
         self.kind = self.fragments.kind
@@ -41,7 +41,7 @@ class _Joint:
         *body, last = self.fn.body
         origin = core.origin_of(last)
         result, aux = self.results(last)
-        seed = core.unique("out_bar", lambda n: n in self.fn.param_names)
+        seed = self.seed()
         self.sweep.reserved.add(seed)
         bars, out = self.seeded(result, seed, origin)
         for name in self.task.wrt:
@@ -63,6 +63,10 @@ class _Joint:
 
     # --- the result and its seed ---
 
+    def seed(self) -> str:
+        """The name of the seed: no parameter's, and none that `**kw` could take."""
+        return core.unique("out_bar", lambda n: n in self.fn.param_names or (self.fn.params.kwarg and n == "out_bar"))
+
     def results(self, last: Any) -> tuple[Any, Any]:
         """The atom to be differentiated, and the auxiliary one."""
         value = last.value
@@ -81,7 +85,9 @@ class _Joint:
         check_result(self.fn.name, kind, origin)
         if isinstance(result, gast.Name) and result.id in self.fn.facts.active:
             if K.ndim_of(kind) == 0 and not isinstance(kind, K.Array):
-                if core.derived(result.id, "_bar") != seed:
+                if kind != K.FLOAT and K.dtype_of(kind) != K.FLOAT.dtype:
+                    out.add(reverse_assign(self.sweep.bar(result.id), self.of_dtype(kind, seed), origin))
+                elif core.derived(result.id, "_bar") != seed:
                     out.add(reverse_assign(self.sweep.bar(result.id), core.name(seed), origin))
                 else:
                     self.sweep.names[result.id] = seed
@@ -92,6 +98,10 @@ class _Joint:
                 out.add(reverse_assign(self.sweep.bar(result.id), full, origin))
             bars[result.id] = BORROWED
         return bars, out
+
+    def of_dtype(self, kind: Any, seed: str) -> Any:
+        """The seed in the result's precision: `np.float32(out_bar)`."""
+        return core.call(self.namer.bind("np", numeric.np) + "." + kind.dtype.name, core.name(seed))
 
     # --- what is returned ---
 
@@ -108,8 +118,10 @@ class _Joint:
             value = core.call(self.namer.bind("unshadow", pytree.unshadow), name, bar)
         elif isinstance(kind, K.Array) and bars[name] is not OWNED:
             value = core.call(self.namer.bind("np", numeric.np) + ".array", bar)
-        elif isinstance(kind, K.Array) and kind.ndim == 0:
-            value = core.call(self.namer.bind("np", numeric.np) + ".asarray", bar)
+        elif isinstance(kind, K.Array) and (kind.ndim == 0 or kind.dtype != K.FLOAT.dtype):
+            dtype = self.namer.temporary("dtype")
+            out.add(reverse_assign(dtype, core.attribute(name, "dtype"), None))
+            value = core.call(self.namer.bind("np", numeric.np) + ".asarray", bar, dtype=core.name(dtype))
         else:
             return bar
         held = self.namer.temporary(core.stem(bar.id))
