@@ -11,14 +11,14 @@ from s2s.runtime.numeric import scatter, shape_of, unbroadcast
 # --- conversions ------------------------------------------------------------------------------------------------
 
 
-@vjp(builtins.float, wrt="x", kind=lambda x: FLOAT)
+@vjp(builtins.float, np.ndarray.__float__, wrt="x", kind=lambda x: FLOAT)
 def float_vjp(g, ans, x=0.0):
     if isinstance(x, float):
         return g
     return unbroadcast(g, shape_of(x))
 
 
-@jvp(builtins.float, wrt="x")
+@jvp(builtins.float, np.ndarray.__float__, wrt="x")
 def float_jvp(x_dot, ans, x=0.0):
     return float(x_dot)
 

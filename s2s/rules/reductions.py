@@ -178,8 +178,10 @@ def prod_jvp_initial(initial_dot, ans, a, axis=None, dtype=None, out=None, keepd
 
 # --- extrema ----------------------------------------------------------------------------------------------------
 
+EXTREMA = (np.max, np.amax, np.ndarray.max, np.min, np.amin, np.ndarray.min)
 
-@vjp(np.max, np.ndarray.max, np.min, np.ndarray.min, wrt="a", kind=reduced(np.max, keepdims=3))
+
+@vjp(*EXTREMA, wrt="a", kind=reduced(np.max, keepdims=3))
 def extremum_vjp(g, ans, a, axis=None, out=None, keepdims=False, initial=None, where=True):
     weight = extremum_weight(a, ans, axis, keepdims, initial, where)
     if axis is not None:
@@ -188,7 +190,7 @@ def extremum_vjp(g, ans, a, axis=None, out=None, keepdims=False, initial=None, w
     return g * weight
 
 
-@jvp(np.max, np.ndarray.max, np.min, np.ndarray.min, wrt="a")
+@jvp(*EXTREMA, wrt="a")
 def extremum_jvp(a_dot, ans, a, axis=None, out=None, keepdims=False, initial=None, where=True):
     weight = extremum_weight(a, ans, axis, keepdims, initial, where)
     return np.sum(a_dot * weight, axis=axis, keepdims=keepdims)

@@ -16,17 +16,17 @@ from s2s.runtime.special import sinc_derivative
 # --- exponentials and logarithms --------------------------------------------------------------------------------
 
 
-@elementwise(np.exp)
+@elementwise(np.exp, singular=True)
 def exp(ans, x):
     return ans
 
 
-@elementwise(np.exp2)
+@elementwise(np.exp2, singular=True)
 def exp2(ans, x):
     return ans * 0.6931471805599453
 
 
-@elementwise(np.expm1)
+@elementwise(np.expm1, singular=True)
 def expm1(ans, x):
     return ans + 1
 
@@ -94,12 +94,12 @@ def arctan(ans, x):
     return 1 / (1 + x**2)
 
 
-@elementwise(np.sinh)
+@elementwise(np.sinh, singular=True)
 def sinh(ans, x):
     return np.cosh(x)
 
 
-@elementwise(np.cosh)
+@elementwise(np.cosh, singular=True)
 def cosh(ans, x):
     return np.sinh(x)
 
@@ -235,6 +235,6 @@ def nan_to_num(ans, x, copy=True, nan=0.0, posinf=None, neginf=None):
     return np.isfinite(x)
 
 
-zero_derivative(np.floor, np.ceil, np.trunc, np.rint, np.fix)
+zero_derivative(np.floor, np.ceil, np.trunc, np.rint, np.fix, np.round, np.around, np.ndarray.round)
 zero_derivative(np.isnan, np.isinf, np.isfinite, np.signbit, np.isneginf, np.isposinf, np.spacing)
 zero_derivative(np.iscomplex, np.isreal, np.iscomplexobj, np.isrealobj, np.isclose, np.allclose)

@@ -91,14 +91,22 @@ def along(function: Any, rule: Any, bound: dict[str, Any], parameter: str, direc
     """The result, flat, as a function of the distance gone in a direction."""
 
     def f(step: float) -> Any:
-        args, kwargs = rule.spread({**bound, parameter: moved(bound[parameter], direction, step)})
-        positions = [p for p in rule.signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-        while len(args) <= len(positions) and args and args[-1] is positions[len(args) - 1].default:
-            args.pop()  # a default of ours may be none of the function's
-        kwargs = {k: v for k, v in kwargs.items() if v is not rule.signature.parameters[k].default}
+        args, kwargs = without_defaults(rule, {**bound, parameter: moved(bound[parameter], direction, step)})
         return flat(called(function, args, kwargs))
 
     return f
+
+
+def without_defaults(rule: Any, bound: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call; defaults are left out, as one of ours may be none of the function's."""
+    args, kwargs = rule.spread(bound)
+    for position, parameter in enumerate(rule.signature.parameters.values()):
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and bound[parameter.name] is parameter.default:
+            later = list(rule.signature.parameters)[position : len(args)]
+            kwargs |= dict(zip(later, args[position:]))
+            args = args[:position]
+            break
+    return args, {k: v for k, v in kwargs.items() if v is not rule.signature.parameters[k].default}
 
 
 def flat(value: Any) -> Any:

@@ -253,6 +253,31 @@ def test_ranges() -> None:
     check(np.full_like, real(2, 3), 1.5, wrt="fill_value")
 
 
+def test_differences() -> None:
+    a = real(3, 4, 2)
+    for n in range(4):
+        check(np.diff, a, n, 1, wrt="a")
+    check(np.diff, a, 2, 1, real(3, 2, 2), 0.5, wrt=("a", "prepend", "append"))
+    check(np.diff, a, axis=0, append=1.5, wrt=("a", "append"))
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric", "wrap", "mean", "maximum", "minimum"])
+def test_padding(mode: str) -> None:
+    a = rng.permutation(12).reshape(3, 4) / 5.0
+    for width in (1, (2, 0), ((1, 2), (0, 3)), {1: 2}):
+        check(np.pad, a, width, mode, wrt="array")
+
+
+def test_padding_by_options() -> None:
+    a = rng.permutation(12).reshape(3, 4) / 5.0
+    check(np.pad, a, 2, "linear_ramp", wrt="array")
+    check(np.pad, a, 2, "reflect", wrt="array", reflect_type="odd")
+    check(np.pad, a, ((1, 2), (3, 1)), "maximum", wrt="array", stat_length=((2, 1), (1, 3)))
+    check(np.pad, a, 2, "mean", wrt="array", stat_length=2)
+    check(np.pad, a, 1, wrt=("array", "constant_values"), constant_values=1.5)
+    check(np.pad, a, ((1, 2), (3, 1)), wrt="constant_values", constant_values=real(2, 2))
+
+
 def test_choices() -> None:
     a, b = real(3, 4), real(4)
     check(np.where, a > 0, a, b, wrt=("x", "y"))
