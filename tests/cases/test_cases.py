@@ -65,15 +65,16 @@ def test_list_names_cases_that_exist():
 
 
 def rewrite():
-    """Write the list of what does not pass, and say how many do."""
+    """Write the list of what does not pass, without what is wrong, and say how many do."""
     lines = ["# mode, case, how it ends: what does not pass yet"]
     for mode in MODES:
         cases = [c for c in CASES if mode == "default" or c[0] != "eager_semantics"]
         ends = [(case, *outcome(mode, *case)) for case in cases]
         for (topic, name), status, text in ends:
             if status not in ("pass", "skip"):
-                lines.append(f"{mode} {topic}.{name} {status}")
-                print(*lines[-1].split(), text)
+                print(mode, f"{topic}.{name}", status, text)
+                if status != "WRONG":
+                    lines.append(f"{mode} {topic}.{name} {status}")
         print(f"{mode}: {sum(status == 'pass' for _, status, _ in ends)} of {len(ends)} pass")
     LIST.write_text("\n".join(lines) + "\n")
 
