@@ -6,7 +6,7 @@ import numpy as np
 
 from s2s.kinds import COMPLEX, FLOAT
 from s2s.rules.registry import elementwise, jvp, vjp, zero_derivative
-from s2s.runtime.numeric import scatter, shape_of, unbroadcast
+from s2s.runtime.numeric import fitted, scatter, shape_of, unbroadcast
 
 # --- conversions ------------------------------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ zero_derivative(builtins.any, builtins.all, builtins.isinstance, builtins.type, 
 @vjp(builtins.sum, wrt="iterable", containers="iterable")
 def sum_vjp(g, ans, iterable, start=0):
     if isinstance(iterable, (list, tuple)):
-        return [unbroadcast(g, shape_of(item)) for item in iterable]
+        return [fitted(unbroadcast(g, shape_of(item)), item) for item in iterable]
     return np.broadcast_to(g, iterable.shape)
 
 
@@ -67,7 +67,7 @@ def iterable_cotangent(choose, g, iterable, key):
     position = taken(choose, iterable, key)
     if not isinstance(iterable, (list, tuple)):
         return scatter(g, position, iterable.shape)
-    return [g if i == position else np.zeros(shape_of(item)) for i, item in enumerate(iterable)]
+    return [fitted(g, item) if i == position else np.zeros(shape_of(item)) for i, item in enumerate(iterable)]
 
 
 def taken(choose, values, key):

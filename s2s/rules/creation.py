@@ -116,13 +116,32 @@ def real(ans, val):
 
 @elementwise(np.imag, np.ndarray.imag, view="val")
 def imag(ans, val):
-    return -1j
+    if np.iscomplexobj(val):
+        return -1j
+    return 0
 
 
 # --- numbers out of arrays --------------------------------------------------------------------------------------
 
 
-@linear(np.ndarray.item, wrt="a")
+def item_kind(a, *args):
+    """The kind of a number out of an array: one of Python's."""
+    dtype = K.dtype_of(a)
+    return K.UNKNOWN if dtype is None else K.of(dtype.type(1).item())
+
+
+def nested_kind(a):
+    """The kind of an array as nested lists, whose lengths are not known."""
+    dtype, ndim = K.dtype_of(a), K.ndim_of(a)
+    if dtype is None or ndim is None:
+        return K.UNKNOWN
+    kind = item_kind(a)
+    for _ in range(ndim):
+        kind = K.Sequence(kind)
+    return kind
+
+
+@linear(np.ndarray.item, wrt="a", kind=item_kind)
 def item(g, ans, a, *args):
     if len(args) == 0:
         return np.reshape(g, np.shape(a))
@@ -131,6 +150,6 @@ def item(g, ans, a, *args):
     return scatter(g, args[0] if len(args) == 1 else args, np.shape(a))
 
 
-@linear(np.ndarray.tolist, wrt="a")
+@linear(np.ndarray.tolist, wrt="a", kind=nested_kind)
 def tolist(g, ans, a):
     return np.reshape(np.array(g), np.shape(a))

@@ -5,9 +5,9 @@ import operator
 import numpy as np
 
 from s2s import kinds as K
-from s2s.rules.kinds_of import as_array
+from s2s.rules.kinds_of import as_array, number_or_array
 from s2s.rules.registry import elementwise, jvp, linear, vjp
-from s2s.runtime.numeric import clip_weights, scatter, shape_of, unbroadcast
+from s2s.runtime.numeric import clip_weights, fitted, scatter, shape_of, unbroadcast
 
 # --- subscripts -------------------------------------------------------------------------------------------------
 
@@ -48,7 +48,16 @@ def getitem_jvp(a_dot, ans, a, index):
     return a_dot[index]
 
 
-@linear(np.take, np.ndarray.take, wrt="a")
+def taken_kind(a, indices, axis, *others):
+    """The kind of what `take` reads: the dimensions of the indices take the place of the axis."""
+    array, where = as_array(a), as_array(indices)
+    dtype, ndim, given = K.dtype_of(array), K.ndim_of(array), K.ndim_of(where)
+    if dtype is None or ndim is None or given is None:
+        return K.UNKNOWN
+    return number_or_array(dtype, given if isinstance(axis, K.NoneKind) else ndim - 1 + given)
+
+
+@linear(np.take, np.ndarray.take, wrt="a", kind=taken_kind)
 def take(g, ans, a, indices, axis=None, out=None, mode="raise"):
     if axis is None:
         size = np.size(a)
@@ -119,7 +128,7 @@ def clip_method(ans, a, min=None, max=None, out=None):
 @vjp(np.select, wrt="choicelist", containers="choicelist", zeros="condlist")
 def select_vjp(g, ans, condlist, choicelist, default=0):
     chosen = first_true(condlist)
-    return [unbroadcast(np.where(c, g, 0), shape_of(x)) for c, x in zip(chosen, choicelist, strict=True)]
+    return [fitted(unbroadcast(np.where(c, g, 0), shape_of(x)), x) for c, x in zip(chosen, choicelist, strict=True)]
 
 
 @vjp(np.select, wrt="default")

@@ -3,9 +3,9 @@
 import numpy as np
 
 from s2s import kinds as K
-from s2s.rules.kinds_of import as_array, count, dtype_named, numeric
+from s2s.rules.kinds_of import as_array, count, dtype_named, numeric, of_ndim
 from s2s.rules.registry import decompose, jvp, linear, vjp
-from s2s.runtime.numeric import pieces, shape_of, unbroadcast
+from s2s.runtime.numeric import fitted, pieces, shape_of, unbroadcast
 
 # --- arrays of numbers and arrays -------------------------------------------------------------------------------
 
@@ -68,7 +68,8 @@ def contiguous_jvp(a_dot, ans, a, dtype=None, *, like=None):
 def parted(g, arrays, sizes, axis):
     """A cotangent cut into parts of these sizes along an axis, each in the shape of its array."""
     starts = np.cumsum(sizes)[:-1]
-    parts = [np.reshape(part, np.shape(a)) for part, a in zip(np.split(g, starts, axis=axis), arrays, strict=True)]
+    cut = np.split(g, starts, axis=axis)
+    parts = [fitted(np.reshape(part, np.shape(a)), a) for part, a in zip(cut, arrays, strict=True)]
     return parts if isinstance(arrays, (list, tuple)) else np.stack(parts)
 
 
@@ -82,7 +83,9 @@ def concatenate(g, ans, arrays, axis=0, out=None, *, dtype=None, casting="same_k
 @linear(np.stack, wrt="arrays", containers="arrays")
 def stack(g, ans, arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     parts = np.moveaxis(g, axis, 0)
-    return list(parts) if isinstance(arrays, (list, tuple)) else parts
+    if isinstance(arrays, (list, tuple)):
+        return [fitted(part, a) for part, a in zip(parts, arrays, strict=True)]
+    return parts
 
 
 @linear(np.vstack, wrt="tup", containers="tup")
@@ -118,12 +121,17 @@ def append(arr, values, axis=None):
 # A split makes a list; its cotangent is a list of cotangents.
 
 
-@linear(np.split, wrt="ary", view="ary")
+def parts_kind(ary, *others):
+    """The kind of a list of parts of an array, as many as they may be."""
+    return K.Sequence(as_array(ary))
+
+
+@linear(np.split, wrt="ary", view="ary", kind=parts_kind)
 def split(g, ans, ary, indices_or_sections, axis=0):
     return np.concatenate(g, axis=axis)
 
 
-@linear(np.array_split, wrt="ary", view="ary")
+@linear(np.array_split, wrt="ary", view="ary", kind=parts_kind)
 def array_split(g, ans, ary, indices_or_sections, axis=0):
     return np.concatenate(g, axis=axis)
 
@@ -150,7 +158,12 @@ def tiled(a, reps):
     return numeric(array.dtype, None if given is None else max(array.ndim, given))
 
 
-@linear(np.repeat, np.ndarray.repeat, wrt="a")
+def repeated(ndim, repeats, axis):
+    """How many dimensions `repeat` gives."""
+    return 1 if isinstance(axis, K.NoneKind) else ndim
+
+
+@linear(np.repeat, np.ndarray.repeat, wrt="a", kind=of_ndim(repeated))
 def repeat(g, ans, a, repeats, axis=None):
     shape = np.shape(a)
     if axis is None:

@@ -8,6 +8,7 @@ cotangent.
 
 import numpy as np
 
+from s2s.rules.kinds_of import reduced
 from s2s.rules.registry import decompose, jvp, linear, vjp
 from s2s.runtime.numeric import extremum_weight, guarded_divide, unbroadcast
 
@@ -145,7 +146,7 @@ def cholesky_jvp(a_dot, ans, a, *, upper=False):
 # --- norms ------------------------------------------------------------------------------------------------------
 
 
-@vjp(np.linalg.norm, wrt="x")
+@vjp(np.linalg.norm, wrt="x", kind=reduced(np.linalg.norm, axis=2, keepdims=3))
 def norm_vjp(g, ans, x, ord=None, axis=None, keepdims=False):
     if ord is None:
         if axis is None:

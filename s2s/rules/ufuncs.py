@@ -178,6 +178,8 @@ def fabs(ans, x):
 
 @elementwise(np.angle, wrt="z")
 def angle(ans, z, deg=False):
+    if np.isrealobj(z):
+        return 0
     slope = guarded_divide(-1j * np.conj(z), np.abs(z) ** 2)
     if deg:
         return slope * 57.29577951308232

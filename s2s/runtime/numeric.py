@@ -68,6 +68,13 @@ def require_scalar(out: Any) -> None:
         )
 
 
+def fitted(g: Any, like: Any) -> Any:
+    """A cotangent as the one of `like`: its real part for a real number, in the precision of a floating array."""
+    g = real_if_real(g, like)
+    dtype = getattr(like, "dtype", None)
+    return g.astype(dtype) if dtype is not None and dtype.kind in "fc" and np.result_type(g) != dtype else g
+
+
 # --- zero cotangents win ----------------------------------------------------------------------------------------
 
 
@@ -224,4 +231,4 @@ def pieces(g: Any, like: Any) -> Any:
     """The parts of an array in nested lists, nested as `like` is."""
     if isinstance(like, (list, tuple)):
         return [pieces(part, item) for part, item in zip(g, like, strict=True)]
-    return g
+    return fitted(g, like)
