@@ -207,16 +207,6 @@ TYPES: dict[Any, TypeProxy] = {
 }
 TYPES[int] = TypeProxy(int, _to_int)
 TYPES[type] = _TypeOf(type, _type_of)
-_PROXIES: dict[int, FunctionProxy] = {}
-
-
-def proxy(function: Any) -> FunctionProxy:
-    """The stand-in of a library's function; always the same one."""
-    found = _PROXIES.get(id(function))
-    if found is None or found._function is not function:
-        found = _PROXIES[id(function)] = FunctionProxy(function)
-    return found
-
 
 # --- modules and builtins ---------------------------------------------------------------------------------------
 

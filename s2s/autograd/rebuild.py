@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from s2s.autograd import dispatch, operation
-from s2s.autograd.proxies import TYPES, ModuleProxy, has_value, is_library, package, proxied_builtins, proxy
+from s2s.autograd.proxies import TYPES, FunctionProxy, ModuleProxy, has_value, is_library, package, proxied_builtins
 from s2s.autograd.traced import Traced
 from s2s.autograd.value import Storage, Value, ndarray
 
@@ -101,7 +101,7 @@ class Rebuilder:
         if isinstance(value, types.MethodType):
             if isinstance(value.__func__, types.FunctionType):
                 return types.MethodType(self.counterpart(value.__func__), value.__self__)
-            return proxy(value)
+            return FunctionProxy(value)
         if isinstance(value, functools.partial):
             return functools.partial(
                 self.counterpart(value.func), *map(self.counterpart, value.args),
@@ -110,7 +110,7 @@ class Rebuilder:
         if isinstance(value, functools._lru_cache_wrapper):
             return self._uncached(value)
         if callable(value) and not isinstance(type(value).__call__, types.FunctionType):
-            return proxy(value)  # written in C, by whatever name its type goes
+            return FunctionProxy(value)  # written in C, by whatever name its type goes
         if type(value) is ndarray:
             return self.array(value)
         return value
@@ -143,9 +143,9 @@ class Rebuilder:
             return function
         name = function.__module__ or ""
         if name.startswith("s2s.") and not name.startswith(("s2s.rules", "s2s.autograd.operation")):
-            return proxy(function) if operation.find(function) is not None else function
+            return FunctionProxy(function) if operation.find(function) is not None else function
         if is_library(function):
-            return proxy(function)
+            return FunctionProxy(function)
         return self.rebuild(function)
 
     def rebuild(self, function: types.FunctionType) -> types.FunctionType:
