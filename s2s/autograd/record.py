@@ -56,7 +56,7 @@ class Record:
 
 def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], wrt: Sequence[str]) -> Record:
     """Run a function with the parameters `wrt` as leaves of a new record."""
-    bound = inspect.signature(f).bind(*args, **kwargs)
+    bound = inspect.signature(f, follow_wrapped=False).bind(*args, **kwargs)
     bound.apply_defaults()
     rebuilder = Rebuilder()
     entry = _Entry(rebuilder)

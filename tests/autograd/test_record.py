@@ -584,3 +584,18 @@ def test_record_gives_output_and_leaves():
     run = record(lambda x, k: [x * k, k], (2.0, 3.0), {}, ["x"])
     assert isinstance(run.output[0], Traced) and run.output[1] == 3.0
     assert [leaf.given for leaf in run.leaves["x"][1]] == [2.0]
+
+
+def test_what_is_called_is_differentiated_not_what_is_wrapped():
+    def twice(f):
+        @functools.wraps(f)
+        def inner(*args):
+            return 2.0 * f(*args)
+
+        return inner
+
+    @twice
+    def f(x):
+        return x**3
+
+    assert tape_value_and_grad(f, ["args"], (2.0,))[2]["args"] == (24.0,)
