@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2s.rules.registry import decompose, elementwise, jvp, linear, vjp, zero_derivative
+from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime import numeric
 from s2s.runtime.numeric import (
     guarded_divide,
@@ -14,7 +14,7 @@ from s2s.runtime.numeric import (
     shape_of,
     unbroadcast,
 )
-from s2s.runtime.recurrence import previous, product_of_rest, products_before, recurrence, reverse_recurrence
+from s2s.runtime.recurrence import previous, recurrence, reverse_recurrence
 from s2s.runtime.special import sinc_derivative
 
 zero_derivative(numeric.shape_of, numeric.axis_size, numeric.sign, numeric.tie_weight, numeric.is_basic)
@@ -151,11 +151,6 @@ def recurrence_vjp_x(g, ans, b, x):
 def recurrence_jvp_x(x_dot, ans, b, x):
     return recurrence(x_dot * previous(ans, 0), x)
 
-
-decompose(reverse_recurrence)(reverse_recurrence)
-decompose(previous)(previous)
-decompose(products_before)(products_before)
-decompose(product_of_rest)(product_of_rest)
 
 # --- special functions ------------------------------------------------------------------------------------------
 

@@ -9,8 +9,9 @@ cotangent.
 import numpy as np
 
 from s2s.rules.kinds_of import reduced
-from s2s.rules.registry import decompose, jvp, linear, vjp
+from s2s.rules.registry import jvp, linear, vjp
 from s2s.runtime.numeric import extremum_weight, guarded_divide, unbroadcast
+from s2s.runtime.recurrence import product_of_rest
 
 
 def transposed(a):
@@ -91,14 +92,9 @@ def cofactors(a):
     if np.all(determinants != 0):
         return np.expand_dims(determinants, (-1, -2)) * transposed(np.linalg.inv(a))
     u, s, vh = np.linalg.svd(a)
-    rest = np.stack([np.prod(np.delete(s, i, axis=-1), axis=-1) for i in range(s.shape[-1])], axis=-1)
+    rest = product_of_rest(s, -1)
     turn = np.expand_dims(np.linalg.det(u) * np.linalg.det(vh), (-1, -2))
     return turn * ((np.conj(u) * np.expand_dims(rest, -2)) @ np.conj(vh))
-
-
-@decompose(cofactors)
-def cofactors_of_regular(a):
-    return np.expand_dims(np.linalg.det(a), (-1, -2)) * np.swapaxes(np.linalg.inv(a), -1, -2)
 
 
 @vjp(np.linalg.slogdet, wrt="a")

@@ -78,9 +78,7 @@ def svd_vjp(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
     if np.iscomplexobj(a):
         inner = inner + diagonal_matrix(guarded_divide(1j * np.imag(np.diagonal(turn_u, axis1=-2, axis2=-1)), s))
     a_bar = u @ inner @ vh
-    a_bar = a_bar + guarded_divide(u_bar - u @ turn_u, row) @ vh
-    a_bar = a_bar + u @ adjoint(guarded_divide(v_bar - v @ turn_v, row))
-    return np.conj(a_bar)
+    return np.conj(a_bar + outside(u_bar, u, turn_u, s) @ vh + u @ adjoint(outside(v_bar, v, turn_v, s)))
 
 
 @jvp(np.linalg.svd, wrt="a")
@@ -97,9 +95,16 @@ def svd_jvp(a_dot, ans, a, full_matrices=True, compute_uv=True, hermitian=False)
     turn_v = over_gaps(column * inner + adjoint(inner) * row, s**2)
     if np.iscomplexobj(a):
         turn_u = turn_u + diagonal_matrix(guarded_divide(1j * np.imag(np.diagonal(inner, axis1=-2, axis2=-1)), s))
-    u_dot = u @ turn_u + guarded_divide(a_dot @ v - u @ inner, row)
-    v_dot = v @ turn_v + guarded_divide(adjoint(a_dot) @ u - v @ adjoint(inner), row)
+    u_dot = u @ turn_u + outside(a_dot @ v, u, inner, s)
+    v_dot = v @ turn_v + outside(adjoint(a_dot) @ u, v, adjoint(inner), s)
     return u_dot, np.real(np.diagonal(inner, axis1=-2, axis2=-1)), adjoint(v_dot)
+
+
+def outside(moved, vectors, within, s):
+    """What leaves the space that the vectors span, over the singular values; a whole basis spans all there is."""
+    if vectors.shape[-2] == vectors.shape[-1]:
+        return np.zeros_like(vectors)
+    return guarded_divide(moved - vectors @ within, np.expand_dims(s, -2))
 
 
 def thin(factors):
