@@ -19,7 +19,7 @@ SINGULAR = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "x"), SINGULAR, ids=str)
+@pytest.mark.parametrize(("function", "x"), SINGULAR, ids=lambda v: getattr(v, "__name__", str(v)))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_zero_cotangent_stays_zero_whatever_the_slope(function: Any, x: Any) -> None:
     rule = rules.find(function)
