@@ -116,6 +116,7 @@ class Facts:
     """What passes have found out, by name (each name has one meaning after the `versions` pass).
 
     kinds: what is known of the value.
+    leaves: names that hold an item of a container argument: the argument and the item's path in it.
     twins: a name whose derivative is that of another one, which computes the same (a decomposition).
     shapes: the name whose array has the same shape, for arrays known to share theirs (a canonical one).
     active: names whose derivative is wanted.
@@ -125,6 +126,7 @@ class Facts:
     shapes: Mapping[str, str] = field(default_factory=dict)
     active: frozenset[str] = frozenset()
     twins: Mapping[str, str] = field(default_factory=dict)
+    leaves: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,16 @@ def guarded_divide(numerator: Any, denominator: Any) -> Any:
         if not numerator:
             return 0.0
         return numerator / denominator if denominator else infinite(math.copysign(1.0, denominator) * numerator)
+    if _nonzero_number(denominator):
+        return numerator / denominator
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.true_divide(numerator, denominator)
     return _mended(quotient, numerator)
+
+
+def _nonzero_number(x: Any) -> bool:
+    """Whether x is a finite number other than zero, by which a quotient is as finite as its numerator."""
+    return isinstance(x, (float, np.floating)) and x != 0 and math.isfinite(x)
 
 
 def guarded_multiply(g: Any, slope: Any) -> Any:
@@ -107,9 +114,9 @@ def infinite(g: Any) -> Any:
 
 def _mended(value: Any, factor: Any) -> Any:
     """`value` with zeros where it is not finite and `factor` is zero."""
+    if np.isfinite(np.sum(value)):
+        return value  # a sum is finite only if all its terms are; a sum that overflows by itself only costs time
     finite = np.isfinite(value)
-    if finite.all():
-        return value
     mended = np.where(finite | (factor != 0), value, 0)
     return mended if shape_of(mended) else mended[()]
 

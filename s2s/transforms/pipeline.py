@@ -18,6 +18,7 @@ from s2s.transforms.expand import expand
 from s2s.transforms.fold import fold
 from s2s.transforms.forward import forward
 from s2s.transforms.infer import infer
+from s2s.transforms.leaves import leaves
 from s2s.transforms.loops import loops
 from s2s.transforms.mutation import mutation
 from s2s.transforms.prune import prune
@@ -30,7 +31,7 @@ from s2s.transforms.versions import versions
 
 Pass = Callable[[Function, Task], Function]
 
-ANALYSE: tuple[Pass, ...] = (inline, versions, copies, infer, prune, mutation, loops, scalarise, copies, infer, activity)
+ANALYSE: tuple[Pass, ...] = (inline, versions, copies, infer, prune, mutation, loops, scalarise, leaves, copies, infer, activity)
 POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)
 
 

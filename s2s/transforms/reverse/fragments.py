@@ -27,6 +27,7 @@ class Contribution:
     """`value` is to be added to the adjoint of `target`, or subtracted from it, after `stmts` have run.
 
     fresh: the value is a new array, which nobody else holds.
+    spread: the value is smaller than the target and stands for its broadcast to the target's shape; SCALAR: a number.
     """
 
     target: str
@@ -34,6 +35,10 @@ class Contribution:
     stmts: list[Any] = field(default_factory=list)
     negative: bool = False
     fresh: bool = True
+    spread: str | None = None
+
+
+SCALAR, SMALLER = "scalar", "smaller"
 
 
 class Fragments:
@@ -59,14 +64,24 @@ class Fragments:
 
     # --- operations ---
 
-    def of(self, found: Operation, y: str, g: Any, origin: Any) -> Iterator[Contribution]:
-        """The contributions of `y = f(...)`, whose adjoint is the atom `g`, to its active operands."""
+    def of(self, found: Operation, y: str, g: Any, spread: str | None, origin: Any) -> Iterator[Contribution]:
+        """The contributions of `y = f(...)`, whose adjoint is the atom `g`, to its active operands.
+
+        spread: how `g` stands for the adjoint, where it is smaller than y; see `Contribution`.
+        """
         active = self.active_parameters(found)
         by_partial = [(p, atom) for p, atom in active if p in found.rule.bodies]
-        yield from self.elementwise(found, y, g, by_partial, origin)
+        yield from self.elementwise(found, y, g, spread, by_partial, origin)
         for parameter, atom in active:
             if parameter not in found.rule.bodies:
-                yield self.through_vjp(found, parameter, atom, y, g, origin)
+                yield self.through_vjp(found, parameter, atom, y, g, spread, origin)
+
+    def whole(self, g: Any, spread: str | None, y: str, stmts: list[Any], origin: Any) -> Any:
+        """The adjoint of y in y's shape."""
+        if spread is None:
+            return g
+        shape = self.emit(stmts, "shape", core.attribute(self.fn.facts.shapes.get(y, y), "shape"), origin)
+        return self.emit(stmts, "t", core.call(self.namer.bind("np", numeric.np) + ".broadcast_to", g, shape), origin)
 
     def active_parameters(self, found: Operation) -> list[tuple[str, Any]]:
         return [
@@ -75,22 +90,33 @@ class Fragments:
             if isinstance(v, gast.Name) and v.id in self.fn.facts.active and p in found.rule.differentiable
         ]
 
-    def through_vjp(self, found: Operation, parameter: str, atom: Any, y: str, g: Any, origin: Any) -> Contribution:
+    def through_vjp(
+        self, found: Operation, parameter: str, atom: Any, y: str, g: Any, spread: str | None, origin: Any
+    ) -> Contribution:
         """The rule's vjp, inlined or called."""
         stmts: list[Any] = []
         function = found.rule.vjps[parameter]
-        params = dict(found.bound)
-        names = leading(function, 2)
-        args = {names[0]: g, names[1]: core.name(y), **params}
-        kinds = {names[0]: self.kind(core.name(y)), names[1]: self.kind(core.name(y))}
-        made = self.bodies.instance(function, args, None, origin, kinds)
+        first, second = leading(function, 2)
+        kinds = {first: self.kind(core.name(y)), second: self.kind(core.name(y))}
+
+        def instance(g: Any) -> Any:
+            args = {first: g, second: core.name(y), **found.bound}
+            return self.bodies.instance(function, args, None, origin, kinds)
+
+        made = instance(g)
+        if spread is not None and (made is None or not self.spreads(*made, g, y)):
+            g = self.whole(g, spread, y, stmts, origin)
+            made = instance(g)
         if made is None:
-            positional, keywords = found.rule.spread({p: self.operand(v, stmts, origin) for p, v in params.items()})
+            positional, keywords = found.rule.spread({p: self.operand(v, stmts, origin) for p, v in found.bound.items()})
             called = self.namer.bind(function.__name__, function)
             value = core.call(called, g, core.name(y), *positional, **keywords)
         else:
             body, value = made
             stmts.extend(as_reverse(s) for s in body)
+            smaller = self.smaller(value, y, atom)
+            if smaller is not None:
+                return Contribution(atom.id, value.args[0], stmts, fresh=False, spread=smaller)
         fresh = not core.is_atom(value) and not found.rule.view and _computes(value)
         value = self.cast(value, y, atom, stmts, origin)
         return Contribution(atom.id, value, stmts, fresh=fresh)
@@ -105,8 +131,27 @@ class Fragments:
             return core.constant(value)
         return core.name(self.namer.bind("default", value))
 
+    def spreads(self, stmts: list[Any], value: Any, g: Any, y: str) -> bool:
+        """Whether a body is arithmetic of g with something of y's shape, so that a smaller g gives the same."""
+        values = [*(s.value for s in stmts), value]
+        plain = all(
+            core.is_atom(v) or isinstance(v, gast.UnaryOp) or isinstance(v, gast.BinOp) and not isinstance(v.op, gast.MatMult)
+            for v in values
+        )
+        return plain and self.size_of(value, stmts, y, frozenset({getattr(g, "id", "")})) == y
+
+    def smaller(self, value: Any, y: str, atom: Any) -> str | None:
+        """Whether a value is the broadcast of a smaller one, and of what."""
+        if not isinstance(value, gast.Call) or not isinstance(self.kind(atom), K.Array):
+            return None
+        if self.operations.function(value) is not numeric.np.broadcast_to or len(value.args) != 2:
+            return None
+        if K.dtype_of(self.kind(core.name(y))) != K.dtype_of(self.kind(atom)):
+            return None
+        return SCALAR if K.ndim_of(self.kind(core.name(y))) == 0 else SMALLER
+
     def elementwise(
-        self, found: Operation, y: str, g: Any, active: list[tuple[str, Any]], origin: Any
+        self, found: Operation, y: str, g: Any, spread: str | None, active: list[tuple[str, Any]], origin: Any
     ) -> Iterator[Contribution]:
         """Products of the adjoint with partial derivatives. Operands that are one name share one contribution."""
         partials: dict[str, list[tuple[list[Any], Any]]] = {}
@@ -117,7 +162,7 @@ class Fragments:
                 stmts, value = parts[0]
                 parts = [(stmts, core.binary(2, gast.Mult, value))]
             for stmts, partial in parts:
-                yield self.product(found, target, list(stmts), partial, y, g, origin)
+                yield self.product(found, target, list(stmts), partial, y, g, spread, origin)
 
     def partial(self, found: Operation, parameter: str, y: str, origin: Any) -> tuple[list[Any], Any]:
         """The partial derivative by a parameter: statements and an expression."""
@@ -134,15 +179,62 @@ class Fragments:
         return stmts, core.call(called, core.name(y), *positional, **keywords)
 
     def product(
-        self, found: Operation, target: str, stmts: list[Any], partial: Any, y: str, g: Any, origin: Any
+        self, found: Operation, target: str, stmts: list[Any], partial: Any, y: str, g: Any, spread: str | None, origin: Any
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
         guarded = found.rule.guarded or (found.rule.singular and self.singular_and_dropped(y))
+        if spread is not None:
+            size = self.size_of(partial, stmts, y)
+            if size is None:
+                g = self.whole(g, spread, y, stmts, origin)
+            if size != SCALAR:
+                spread = None
         value, negative = self.multiplied(g, partial, guarded, stmts, origin, finite=found.rule.guarded)
-        fresh = not core.is_atom(value)
+        if spread is not None:
+            return self.spread_product(target, value, negative, y, spread, stmts, origin)
+        fresh = not core.is_atom(value) or self.reduces(y, target)
         value = self.unbroadcast(value, y, target, stmts, origin)
         value = self.cast(value, y, core.name(target), stmts, origin)
         return Contribution(target, value, stmts, negative, fresh)
+
+    def size_of(self, partial: Any, stmts: list[Any], y: str, but: frozenset[str] = frozenset()) -> str | None:
+        """SCALAR for a partial that is a number, the name y for one of y's shape, None where it is not known."""
+        shape, names = self.fn.facts.shapes.get(y), core.reads(partial) - but
+        local = {core.writes(s)[0]: s.value for s in stmts}
+        size: str | None = SCALAR
+        while names:
+            name = names.pop()
+            if name in local:
+                names |= core.reads(local.pop(name)) - but
+                continue
+            kind = self.kind(core.name(name))
+            if isinstance(kind, K.Array) and shape is not None and self.fn.facts.shapes.get(name) == shape:
+                return y
+            if K.ndim_of(kind) != 0 and not isinstance(kind, K.Static):
+                size = None
+        return size
+
+    def spread_product(
+        self, target: str, value: Any, negative: bool, y: str, spread: str, stmts: list[Any], origin: Any
+    ) -> Contribution:
+        """A product that is still smaller than y: handed on to an operand of y's shape, summed up for a number."""
+        shapes = self.fn.facts.shapes
+        same_dtype = K.dtype_of(self.kind(core.name(y))) == K.dtype_of(self.kind(core.name(target)))
+        if same_dtype and shapes.get(target) is not None and shapes.get(target) == shapes.get(y):
+            return Contribution(target, value, stmts, negative, fresh=False, spread=spread)
+        if same_dtype and spread == SCALAR and K.ndim_of(self.kind(core.name(target))) == 0:
+            held = self.emit(stmts, "t", value, origin)
+            size = self.emit(stmts, "size", core.attribute(shapes.get(y, y), "size"), origin)
+            return Contribution(target, core.binary(held, gast.Mult, size), stmts, negative)
+        whole = self.whole(self.emit(stmts, "t", value, origin), spread, y, stmts, origin)
+        fresh = self.reduces(y, target)
+        value = self.cast(self.unbroadcast(whole, y, target, stmts, origin), y, core.name(target), stmts, origin)
+        return Contribution(target, value, stmts, negative, fresh)
+
+    def reduces(self, y: str, target: str) -> bool:
+        """Whether going from y's shape to the operand's surely sums, and so makes a new array."""
+        of_y, of_target = K.ndim_of(self.kind(core.name(y))), K.ndim_of(self.kind(core.name(target)))
+        return of_y is not None and of_target is not None and of_y > of_target
 
     def singular_and_dropped(self, y: str) -> bool:
         """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""

@@ -16,7 +16,7 @@ from s2s.runtime import numeric, pytree
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.reverse.fragments import Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
-from s2s.transforms.reverse.sweep import BORROWED, OWNED, Bars, Sweep
+from s2s.transforms.reverse.sweep import BORROWED, OWNED, Bars, Spread, Sweep
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.task import Task
 
@@ -44,8 +44,9 @@ class _Joint:
         seed = self.seed()
         self.sweep.reserved.add(seed)
         bars, out = self.seeded(result, seed, origin)
+        roots = {root for root, _ in self.fn.facts.leaves.values()}
         for name in self.task.wrt:
-            if K.children(self.task.kinds[name]) is not None:
+            if K.children(self.task.kinds[name]) is not None and name not in roots:
                 self.sweep.start_zero(name, bars, out, origin)
         reversed_body = self.sweep.block(body, bars)
         out.entries.extend(reversed_body.entries)
@@ -110,9 +111,17 @@ class _Joint:
         return [self.gradient(name, bars, out, origin) for name in self.task.wrt]
 
     def gradient(self, name: str, bars: Bars, out: Emitted, origin: Any) -> Any:
-        kind = self.task.kinds[name]
+        held = {path: leaf for leaf, (root, path) in self.fn.facts.leaves.items() if root == name}
+        if held:
+            return self.of_items(core.name(name), self.task.kinds[name], (), held, bars, out)
+        return self.of_name(name, self.task.kinds[name], bars, out)
+
+    def of_name(self, name: str, kind: Any, bars: Bars, out: Emitted) -> Any:
+        """The gradient by a name: its adjoint, as an array or number that is nobody else's."""
         if name not in bars:
             self.sweep.start_zero(name, bars, out, None)
+        if isinstance(bars[name], Spread):
+            self.sweep.own(name, bars, out, None)
         bar = core.name(self.sweep.bar(name))
         if K.children(kind) is not None:
             value = core.call(self.namer.bind("unshadow", pytree.unshadow), name, bar)
@@ -124,9 +133,36 @@ class _Joint:
             value = core.call(self.namer.bind("np", numeric.np) + ".asarray", bar, dtype=core.name(dtype))
         else:
             return bar
-        held = self.namer.temporary(core.stem(bar.id))
-        out.add(reverse_assign(held, value, None))
-        return core.name(held)
+        return self.hold(value, core.stem(bar.id), out)
+
+    def of_items(self, node: Any, kind: Any, path: tuple[Any, ...], held: Any, bars: Bars, out: Emitted) -> Any:
+        """The gradient by a container whose items are held in names: a display like it."""
+        if path in held:
+            return self.of_name(held[path], kind, bars, out)
+        if K.children(kind) is None:
+            item = self.hold(node, "item", out)
+            if not K.differentiable(kind):
+                return item
+            zeros = core.call(self.namer.bind("np", numeric.np) + ".zeros_like", item)
+            return self.hold(zeros, "zeros", out) if isinstance(kind, K.Array) else core.constant(0.0)
+        owner = self.hold(node, "part", out)
+        entries = list(kind.items) if isinstance(kind, K.Dict) else list(enumerate(kind.items))
+        items = [
+            self.of_items(core.subscript(owner, core.constant(key)), inner, (*path, key), held, bars, out)
+            for key, inner in entries
+        ]
+        if isinstance(kind, K.Dict):
+            display: Any = gast.Dict([core.constant(key) for key, _ in entries], items)
+        else:
+            display = (gast.List if isinstance(kind, K.List) else gast.Tuple)(items, gast.Load())
+        return self.hold(display, f"{core.stem(self.task.wrt[0])}_bar", out)
+
+    def hold(self, value: Any, hint: str, out: Emitted) -> Any:
+        if core.is_atom(value):
+            return value
+        name = self.namer.temporary(hint)
+        out.add(reverse_assign(name, value, None))
+        return core.name(name)
 
     def returned(self, result: Any, aux: Any, gradients: list[Any]) -> Any:
         gradient: Any = gradients[0] if self.task.single else gast.Tuple(gradients, gast.Load())

@@ -8,6 +8,7 @@ reversed loop the adjoints that the loop carries are made present, so that each 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -19,12 +20,23 @@ from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.transforms.operations import basic_index, boolean_index
-from s2s.transforms.reverse.fragments import Contribution, Fragments, as_reverse, reverse_assign
+from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
 from s2s.transforms.rulebody import Namer
 
 OWNED, BORROWED = "owned", "borrowed"
-Bars = dict[str, str]  # the adjoints that are present, by primal name: owned or borrowed
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The state of an adjoint that is the broadcast of a smaller value; `how` is SCALAR or SMALLER."""
+
+    atom: Any
+    how: str
+
+
+State = str | Spread
+Bars = dict[str, State]  # the adjoints that are present, by primal name
 
 
 class Sweep:
@@ -54,10 +66,14 @@ class Sweep:
         return self.names[name]
 
     def find_parts(self, stmts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-        """The containers that are read as parts of active containers: their shadows are parts of the others' shadows."""
+        """The containers that are read as parts of active containers: their shadows are parts of the others' shadows.
+
+        A slice is no part: it is a list of its own.
+        """
         for stmt in stmts:
             value = getattr(stmt, "value", None)
-            if isinstance(stmt, gast.Assign) and isinstance(value, (gast.Subscript, gast.Attribute)):
+            part = isinstance(value, gast.Attribute) or (isinstance(value, gast.Subscript) and not self.slices(value.slice))
+            if isinstance(stmt, gast.Assign) and part:
                 inside = K.children(self.kind(value.value)) is not None and core.reads(value.value) & self.active
                 for name in core.writes(stmt) if inside else []:
                     if K.children(self.kind(core.name(name))) is not None:
@@ -83,6 +99,7 @@ class Sweep:
     def visit_If(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
         if core.is_exit(stmt):
             return
+        self.settle(stmt, bars, out)
         entry = set(bars)
         then_bars, else_bars = dict(bars), dict(bars)
         then = self.block(stmt.body, then_bars, in_loop=in_loop)
@@ -106,6 +123,10 @@ class Sweep:
     def meet(self, entry: set[str], a_bars: Bars, a: Emitted, b_bars: Bars, b: Emitted, origin: Any) -> None:
         """Bring both branches to one state: an adjoint that only one of them has started is zero in the other."""
         for mine, theirs, emitted in ((a_bars, b_bars, a), (b_bars, a_bars, b)):
+            for name, state in list(mine.items()):
+                if isinstance(state, Spread) and state is not theirs.get(name):
+                    self.own(name, mine, emitted, origin)
+        for mine, theirs, emitted in ((a_bars, b_bars, a), (b_bars, a_bars, b)):
             for name in [n for n in theirs if n not in mine]:
                 if name in entry or self.is_part(name):
                     theirs.pop(name)  # consumed in one branch, or bound anew when needed
@@ -122,12 +143,20 @@ class Sweep:
         inner = self.block(stmt.body, bars, in_loop=in_loop)
         out.entries.extend(inner.entries)
 
+    def settle(self, stmt: Any, bars: Bars, out: Emitted) -> None:
+        """Before control flow, adjoints that it touches are held in their own shape, so that all paths find them alike."""
+        touched = core.reads(stmt) | set(core.all_writes(stmt))
+        for name in sorted(touched & set(bars)):
+            if isinstance(bars[name], Spread):
+                self.own(name, bars, out, core.origin_of(stmt))
+
     # --- loops ---
 
     def loop(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
         origin, consumed = core.origin_of(stmt), set(core.all_writes(stmt))
         if not consumed & set(bars):
             return
+        self.settle(stmt, bars, out)
         carried = self.heads[id(stmt)] = self.carried(stmt, set(bars))
         for name in sorted(carried - set(bars)):
             if self.is_part(name):
@@ -198,8 +227,10 @@ class Sweep:
         if not isinstance(target, gast.Name) or target.id not in bars:
             return
         y, value = target.id, stmt.value
+        if y in self.fn.facts.leaves:
+            return  # its adjoint is an item of the gradient
         state = bars.pop(y)
-        g = core.name(self.bar(y))
+        g = state.atom if isinstance(state, Spread) else core.name(self.bar(y))
         twin = self.fn.facts.twins.get(y)
         if twin is not None:
             self.pass_on(core.name(twin), g, state, bars, out, origin)
@@ -208,27 +239,26 @@ class Sweep:
         elif isinstance(value, (gast.Tuple, gast.List, gast.Dict)):
             self.display(value, g, bars, out, origin)
         elif isinstance(value, (gast.Subscript, gast.Attribute)) and isinstance(value.value, gast.Name):
-            self.part(y, value, g, bars, out, origin)
+            self.part(y, value, g, state, bars, out, origin)
         else:
             self.operation(value, y, g, state, bars, out, origin)
 
-    def pass_on(self, atom: Any, g: Any, state: str, bars: Bars, out: Emitted, origin: Any) -> None:
+    def pass_on(self, atom: Any, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
         """A copy hands its adjoint on, and with it the ownership."""
         if atom.id in self.active:
-            self.add(Contribution(atom.id, g, fresh=state is OWNED), bars, out, origin)
+            spread = state.how if isinstance(state, Spread) else None
+            self.add(Contribution(atom.id, g, fresh=state is OWNED, spread=spread), bars, out, origin)
 
-    def operation(self, value: Any, y: str, g: Any, state: str, bars: Bars, out: Emitted, origin: Any) -> None:
+    def operation(self, value: Any, y: str, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
         found = self.fragments.operations.find(value)
         if found is None:
             return  # an inactive operation: `activity` has seen to it
-        made = list(self.fragments.of(found, y, g, origin))
-        bare = [c for c in made if core.is_atom(c.value) and getattr(c.value, "id", None) == g.id]
+        made = list(self.fragments.of(found, y, g, state.how if isinstance(state, Spread) else None, origin))
+        bare = [c for c in made if core.is_atom(c.value) and getattr(c.value, "id", None) == getattr(g, "id", "")]
         for contribution in made:
-            if contribution in bare:
-                contribution = Contribution(
-                    contribution.target, contribution.value, contribution.stmts, contribution.negative,
-                    fresh=state is OWNED and len(bare) == 1 and contribution is made[-1],
-                )  # fmt: skip
+            if contribution in bare and not contribution.spread:
+                mine = state is OWNED and len(bare) == 1 and contribution is made[-1]
+                contribution = replace(contribution, fresh=contribution.fresh or mine)
             self.add(contribution, bars, out, origin)
 
     def display(self, node: Any, g: Any, bars: Bars, out: Emitted, origin: Any) -> None:
@@ -240,7 +270,7 @@ class Sweep:
             if isinstance(element, gast.Name) and element.id in self.active:
                 self.add(Contribution(element.id, core.subscript(g, core.atom(key)), fresh=False), bars, out, origin)
 
-    def part(self, y: str, value: Any, g: Any, bars: Bars, out: Emitted, origin: Any) -> None:
+    def part(self, y: str, value: Any, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
         """A read of an item: its adjoint is added into the adjoint of the whole, in place."""
         owner = value.value.id
         if owner not in self.active:
@@ -249,7 +279,7 @@ class Sweep:
             return  # the shadow of a part is the part of the shadow: everything has arrived there already
         if isinstance(value, gast.Attribute):
             if K.children(self.kind(value.value)) is None:
-                self.operation(value, y, g, BORROWED, bars, out, origin)
+                self.operation(value, y, g, state, bars, out, origin)
                 return
             index: Any = self.field_index(value)
         else:
@@ -267,12 +297,17 @@ class Sweep:
         """`x_bar[index] += g`, for indices that may repeat by `np.add.at`."""
         kind = self.kind(core.name(owner))
         bar = self.bar(owner)
-        if K.children(kind) is not None or basic_index(index, self.kind) or boolean_index(index, self.kind):
+        held: list[Any] = []
+        if K.children(kind) is not None and self.slices(index):
+            # `+=` would lengthen the list.
+            part = self.held(core.subscript(bar, index), out, origin)
+            total = self.held(core.call(self.namer.bind("add_shadows", pytree.add), part, g), out, origin)
+            new: Any = core.assign(core.subscript(bar, index, gast.Store), total, origin)
+        elif K.children(kind) is not None or basic_index(index, self.kind) or boolean_index(index, self.kind):
             target = core.subscript(bar, index, gast.Store)
-            new: Any = gast.AugAssign(target, gast.Add(), g)
+            new = gast.AugAssign(target, gast.Add(), g)
         else:
             at = core.path(self.namer.bind("np", np) + ".add.at")
-            held: list[Any] = []
             if isinstance(index, gast.Tuple):
                 if any(isinstance(e, gast.Slice) for e in index.elts):
                     index = self.explicit(index, held, origin)
@@ -281,6 +316,10 @@ class Sweep:
                 out.add(stmt)
             new = gast.Expr(core.call(at, bar, index, g))
         out.add(as_reverse(core.place(new, origin)))
+
+    def slices(self, index: Any) -> bool:
+        """Whether an index is a slice."""
+        return isinstance(index, gast.Slice) or isinstance(self.kind(index), K.Slice)
 
     def explicit(self, index: Any, held: list[Any], origin: Any) -> Any:
         """An index tuple with `slice(...)` calls in place of colons, which a call's argument needs."""
@@ -307,14 +346,15 @@ class Sweep:
             name = element.value.id if isinstance(element, gast.Starred) else element.id
             if name not in bars:
                 continue
-            bars.pop(name)
+            state = bars.pop(name)
+            g = state.atom if isinstance(state, Spread) else core.name(self.bar(name))
             index: Any = core.constant(position if position <= star else position - count)
             if isinstance(element, gast.Starred):
                 if not isinstance(self.kind(stmt.value), K.Array):
                     raise NotCompiled("a starred target that takes active values", origin=origin)
                 stop = position - count + 1
                 index = gast.Slice(core.constant(position), core.constant(stop) if stop else None, None)
-            self.scatter(owner, index, core.name(self.bar(name)), out, origin)
+            self.scatter(owner, index, g, out, origin)
 
     # --- adjoints ---
 
@@ -332,8 +372,12 @@ class Sweep:
         if K.children(self.kind(core.name(name))) is not None:
             self.add_container(made, bars, out, origin)
             return
+        state = bars.get(name)
+        if made.spread and (state is None or isinstance(state, Spread)):
+            self.add_spread(made, bars, out, origin)
+            return
         value = made.value
-        if name not in bars:
+        if state is None:
             if made.negative:
                 value = gast.UnaryOp(gast.USub(), self.held(value, out, origin))
             bars[name] = OWNED if made.fresh or made.negative else BORROWED
@@ -341,11 +385,23 @@ class Sweep:
             return
         op = gast.Sub if made.negative else gast.Add
         value = self.held(value, out, origin)
-        if bars[name] is OWNED and isinstance(self.kind(core.name(name)), K.Array):
+        if state is OWNED and isinstance(self.kind(core.name(name)), K.Array):
             out.add(as_reverse(core.place(gast.AugAssign(core.name(bar, gast.Store), op(), value), origin)))
         else:
-            out.add(reverse_assign(bar, core.binary(bar, op, value), origin))
+            old = state.atom if isinstance(state, Spread) else core.name(bar)
+            out.add(reverse_assign(bar, core.binary(old, op, value), origin))
             bars[name] = OWNED
+
+    def add_spread(self, made: Contribution, bars: Bars, out: Emitted, origin: Any) -> None:
+        """A value that stands for its broadcast needs no array while nothing but its like is added."""
+        state, how = bars.get(made.target), made.spread or ""
+        value = self.held(made.value, out, origin)
+        if isinstance(state, Spread):
+            value = self.held(core.binary(state.atom, gast.Sub if made.negative else gast.Add, value), out, origin)
+            how = how if how == state.how else SMALLER
+        elif made.negative:
+            value = self.held(gast.UnaryOp(gast.USub(), value), out, origin)
+        bars[made.target] = Spread(value, how)
 
     def add_container(self, made: Contribution, bars: Bars, out: Emitted, origin: Any) -> None:
         bar = self.bar(made.target)
@@ -377,6 +433,9 @@ class Sweep:
             out.add(reverse_assign(bar, core.subscript(self.bar(owner), index), origin))
         elif name not in bars:
             self.start_zero(name, bars, out, origin)
+        elif isinstance(state := bars[name], Spread):
+            full = core.call(self.namer.bind("np", np) + ".full_like", name, state.atom)
+            out.add(reverse_assign(bar, full, origin))
         elif K.children(self.kind(core.name(name))) is not None:
             copy = self.namer.bind("add_shadows", pytree.add)
             zero = self.held(core.call(self.namer.bind("shadow", pytree.shadow), name), out, origin)
@@ -399,5 +458,7 @@ class Sweep:
         return core.constant(0.0)
 
 
-def _both(a: str, b: str) -> str:
+def _both(a: State, b: State) -> State:
+    if isinstance(a, Spread):
+        return a
     return OWNED if a is OWNED and b is OWNED else BORROWED
