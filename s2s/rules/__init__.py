@@ -16,6 +16,7 @@ A rule for a function that s2s has never heard of works in all modes, like those
 from s2s.rules import (  # noqa: F401  (each registers its rules)
     arithmetic,
     builtins,
+    composites,
     creation,
     einsum,
     helpers,
