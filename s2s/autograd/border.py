@@ -36,10 +36,10 @@ def conjugate(g: Any) -> Any:
 
 
 def public(g: Any) -> Variable:
-    """A cotangent as a user's gradient."""
+    """A cotangent as a user's gradient, of its own memory: cotangents are shared along the graph."""
     g = conjugate(g)
     if not isinstance(g, Value):
-        return Variable.make(g)
+        return Variable.make(np.array(g))
     parent = g.parent()
     return Variable.make(g._data) if parent is None else Variable.linked(g._data, parent)
 
@@ -58,7 +58,7 @@ def run_hooks(hooks: Sequence[Any], g: Any, recording: bool) -> Any:
     """Call hooks in turn; what one returns takes the cotangent's place."""
     for hook in tuple(hooks):
         if getattr(hook, "inside", False):
-            hook.keep(public(g if isinstance(g, Value) else np.array(g)))
+            hook.keep(public(g))
             continue
         changed = hook(public(g))
         if changed is not None:

@@ -64,7 +64,10 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
     if reads is not None:
         copies = cls.copies
         operands = args if len(args) == len(tail) else (*args, *tail[len(args) :])
-        node.values = [hold(a, r, copies) if r else None for a, r in zip(operands, reads)]
+        node.values = [
+            None if not r else a.keep() if r == WHOLE and isinstance(a, Value) else hold(a, r, copies)
+            for a, r in zip(operands, reads)
+        ]
     if plan.reads_ans:
         node.ans = result.keep() if plan.reads_ans == WHOLE else form(out)
     if plan.any_partial and len(tail) > 1:

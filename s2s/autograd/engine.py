@@ -92,8 +92,19 @@ def sweep(
                 if not any((p.order or -id(p)) in needed for p in node.parents):  # type: ignore[operator]
                     continue
             for parent, cotangent in zip(node.parents, node.cotangents(g, cls)):
-                if cotangent is not None:
-                    send(parent, cotangent)
+                if cotangent is None:
+                    continue
+                where = parent.order
+                if needed is None and where and where not in pending:
+                    # the common case of `send`, without a call
+                    dtype = parent.dtype
+                    if dtype is not None:
+                        if type(cotangent) is not ndarray or cotangent.dtype is not dtype:
+                            cotangent = fit(cotangent, dtype)
+                        pending[where] = [parent, cotangent, False]
+                        heappush(heap, -where)
+                        continue
+                send(parent, cotangent)
             if not keep:
                 node.release()
         for leaf, g, _ in pending.values():
@@ -267,8 +278,8 @@ def _seed(root: Value, g: Any, what: str, recording: bool) -> Any:
 def _owned(g: Any) -> Variable:
     """A result of its own memory, which can be written."""
     result = public(g)
-    if result._node is None:
-        # recorded gradients are shared only with the record, which copies before it lets a user write
+    if isinstance(g, Value):
+        # a recorded gradient may be a part of the record too
         result._data = np.array(result._data)
     return result
 

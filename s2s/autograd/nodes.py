@@ -50,13 +50,12 @@ class RuleNode(Node):
         return self.operation.name
 
     def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
-        plan = self.plan
-        if recording is not None:
-            ans, values = self._read(recording)
-            result = [pull(g, ans, *values) for pull in plan.recorded_pulls()]
+        ans, values = self._read(recording)
+        pulls = self.plan.pulls if recording is None else self.plan.recorded_pulls()
+        if len(pulls) == 1:
+            result = [pulls[0](g, ans, *values)]
         else:
-            ans, values = self._read(None)
-            result = [pull(g, ans, *values) for pull in plan.pulls]
+            result = [pull(g, ans, *values) for pull in pulls]
         if self.shapes is not None:
             for i, shape in enumerate(self.shapes):
                 if shape is not None:
@@ -69,7 +68,9 @@ class RuleNode(Node):
         if values is None:
             raise freed(self.name)
         name = self.operation.name
-        values = [v if v is None or type(v) is ndarray else read(v, name) for v in values]
+        if values is not self.operation.blanks:
+            # what is common without a call
+            values = [v.array if type(v) is Saved and v.storage is None else read(v, name) for v in values]
         ans = self.ans
         if ans is not None:
             ans = read(ans, name)

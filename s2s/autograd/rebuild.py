@@ -34,7 +34,7 @@ class Globals(dict[str, Any]):
         self._known: dict[str, tuple[Any, Any]] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if name in self.stored and name in self:
+        if name in self.stored and dict.__contains__(self, name):
             return dict.__getitem__(self, name)
         value = self.source[name]
         if type(value) in _PLAIN:
@@ -45,6 +45,17 @@ class Globals(dict[str, Any]):
         if known is None or known[0] is not value:
             known = self._known[name] = value, self._counterpart(value)
         return known[1]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.stored.add(name)
+        dict.__setitem__(self, name, value)
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or name in self.source
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As of a dict: for code that asks `globals()`."""
+        return self[name] if name in self else default
 
     def prepare(self, code: types.CodeType) -> None:
         """Note which names the code stores; names of class bodies, which bypass `__getitem__`, are put in place."""
@@ -60,7 +71,7 @@ class Globals(dict[str, Any]):
     def write_back(self) -> None:
         """What was stored goes to the module."""
         for name in self.stored:
-            if name in self:
+            if dict.__contains__(self, name):
                 self.source[name] = dict.__getitem__(self, name)
 
 

@@ -28,6 +28,7 @@ from s2s.autograd.rebuild import Rebuilder, is_full
 from s2s.autograd.strip import strip, stripped
 from s2s.autograd.traced import Traced
 from s2s.autograd.value import Identity, Node, Value, dtype_of, ndarray
+from s2s.autograd.variable import Variable
 from s2s.errors import ArgumentError
 from s2s.runtime import pytree
 
@@ -154,16 +155,16 @@ class _Entry:
         return traced, node
 
     def _inner(self, outer: Value, wanted: bool) -> tuple[Any, Node | Value | None]:
-        """A value of an outer record: by name of its own if it is differentiated by."""
+        """A value of an outer record: a copy with a place of its own in the graph."""
         data = outer._data
-        if not wanted or dtype_of(data).kind not in "fc":
-            return outer, None
         parent = outer.parent()
         copy = np.array(data) if type(data) is ndarray else data
+        if dtype_of(data).kind not in "fc":
+            return copy, None
         if parent is None:
-            return self._leaf(Traced.make(copy), dtype_of(data))
+            return self._leaf(Traced.make(copy), dtype_of(data)) if wanted else (Traced.make(copy), None)
         node = Identity((parent,), dtype_of(data))
-        return Traced.make(copy, node), node
+        return Traced.make(copy, node), node if wanted else None
 
     def _array(self, array: ndarray, wanted: bool) -> tuple[Any, Node | None]:
         if array.dtype.kind not in "fc":
@@ -205,9 +206,11 @@ def tape_value_and_grad(
             raise ArgumentError(f"with has_aux, {_name(f)} must return (value, aux), not {_kind(value)}")
         value, aux = value
     gradients = pull(run, value, _seed(f, value, seed, create_graph), create_graph)
-    if create_graph:
+    if not create_graph:
+        return _plain(value), _plain(aux), gradients
+    if _nesting.places:
         return value, aux, gradients
-    return _plain(value), _plain(aux), gradients
+    return _as_variables(value), _as_variables(aux), _as_variables(gradients)
 
 
 def tape_gradient(
@@ -276,6 +279,15 @@ def _plain(tree: Any) -> Any:
     if not any(isinstance(leaf, Traced) for leaf in leaves):
         return tree
     return pytree.unflatten(structure, [stripped(leaf) for leaf in leaves])
+
+
+def _as_variables(tree: Any) -> Any:
+    """The tree as users see it outside of all records: Variables in the place of Traced values."""
+
+    def visible(leaf: Any) -> Any:
+        return Variable.make(leaf._data, leaf.grad_fn) if isinstance(leaf, Traced) else leaf
+
+    return pytree.map(visible, tree)
 
 
 def contains_variable(tree: Any) -> bool:

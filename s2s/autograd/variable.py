@@ -29,7 +29,7 @@ from s2s.autograd.nodes import plain
 from s2s.autograd.value import Node, Value, View, dtype_of, ndarray
 from s2s.errors import ArgumentError
 
-_OPERANDS = (int, float, complex, np.ndarray, np.generic, Value, list, tuple)
+_OPERANDS = (Value, float, int, np.ndarray, complex, np.generic, list, tuple)
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:

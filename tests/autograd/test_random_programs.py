@@ -1,7 +1,7 @@
 """Random programs of views, writes and arithmetic, whose plain runs tell the gradient by differences.
 
-A program is a list of instructions on a pool of arrays. The recorded run copies what later writes would destroy, so every
-program must come out right; the eager run may refuse a program, but if it does not, its gradient must be right too.
+A program is a list of instructions on a pool of arrays. The recorded run copies what later writes would destroy, so
+every program must come out right; the eager run may refuse one, but if it does not, its gradient must be right too.
 """
 
 import hypothesis.strategies as st
@@ -17,7 +17,14 @@ VIEWS = [
     lambda a: a[1:], lambda a: a[::-1], lambda a: a[..., ::2], lambda a: a.T, lambda a: a.reshape(-1),
     lambda a: a[None], lambda a: a.ravel(), lambda a: np.transpose(a), lambda a: np.expand_dims(a, 0),
 ]  # fmt: skip
-MAPS = [np.sin, lambda a: a * a, lambda a: 0.5 * a + 1.0, np.tanh, lambda a: a.copy(), lambda a: a[a.shape[0] // 2 :] * 2]
+MAPS = [
+    np.sin,
+    lambda a: a * a,
+    lambda a: 0.5 * a + 1.0,
+    np.tanh,
+    lambda a: a.copy(),
+    lambda a: a[a.shape[0] // 2 :] * 2,
+]
 PAIRS = [np.add, np.multiply, np.subtract, lambda a, b: a / (2.0 + b * b), np.outer, np.maximum]
 
 
@@ -65,7 +72,7 @@ def write(a, b, which):
     elif which % 5 == 3:
         a -= 0.5 * b
     else:
-        a[: a.shape[0] // 2 + 1] = b[: 1] if b.ndim == a.ndim else 0.5
+        a[: a.shape[0] // 2 + 1] = b[:1] if b.ndim == a.ndim else 0.5
 
 
 INSTRUCTION = st.tuples(

@@ -599,3 +599,63 @@ def test_what_is_called_is_differentiated_not_what_is_wrapped():
         return x**3
 
     assert tape_value_and_grad(f, ["args"], (2.0,))[2]["args"] == (24.0,)
+
+
+def test_gradients_at_eager_variables_are_variables_of_the_same_graph():
+    from s2s.autograd import Variable, backward
+
+    x = Variable(X3, requires_grad=True)
+    w = Variable(2.0, requires_grad=True)
+    value, _, g = tape_value_and_grad(lambda x: np.sum(x**3) * w, ["x"], (x,), create_graph=True)
+    assert type(value) is Variable and type(g["x"]) is Variable
+    backward(np.sum(g["x"] * g["x"]) + value)
+    np.testing.assert_allclose(x.grad.numpy(), 4 * 36 * X3**3 + 6 * X3**2)
+    np.testing.assert_allclose(w.grad.numpy(), np.sum(9 * X3**4) * 2 * 2 + np.sum(X3**3))
+
+
+def test_inner_function_may_write_into_its_copy_of_an_outer_value():
+    def f(x):
+        c = x * 1.0
+
+        def inner(y, z):
+            z[0] = y
+            return np.sum(z * z) * y
+
+        slope = tape_gradient(inner, ["y"], (x[0], c), create_graph=contains_variable(x))["y"]
+        return slope + np.sum(c)
+
+    # the inner gradient is 3 y^2 + z1^2 + z2^2
+    np.testing.assert_allclose(gradient(f, X3), [6 * 2.0 + 1, 2 * 3.0 + 1, 2 * 5.0 + 1])
+
+
+def test_globals_as_a_dict():
+    def f(x):
+        names = globals()
+        names["COUNT"] = 5
+        return x * names["COUNT"] + names.get("OFFSETS")[1] * x * ("sine" in names)
+
+    before = COUNT
+    try:
+        assert tape_value_and_grad(f, ["x"], (3.0,))[2]["x"] == 7.0
+        assert COUNT == 5
+    finally:
+        globals()["COUNT"] = before
+
+
+def test_threads_record_at_once():
+    import threading
+
+    def f(x):
+        total = x * 0.0
+        for i in range(50):
+            total = total + math.sin(x * i) * helpers.bell(x)
+        return total
+
+    expected = tape_gradient(f, ["x"], (0.3,))["x"]
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(tape_gradient(f, ["x"], (0.3,))["x"])) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8
