@@ -19,7 +19,7 @@ printed, read and executed at every stage.
 - `Assign` of an expression to one target: a `Name`, a flat `Tuple` of `Name`s, a `Subscript` or an `Attribute` of
   atoms; the value is an atom where the target is no `Name`, but for unpacking, which takes any expression
 - `AugAssign`: the target as above (but no tuple), the value an atom: the in-place operation
-- `If` on an atom; `For` over an atom, with a `Name` as target; `While` on an atom or on one operation on atoms;
+- `If` on an atom, or on `not` of one; `For` over an atom, with a `Name` as target; `While` on an atom or on one operation on atoms;
   no `orelse` on loops
 - `With` over atoms, with `Name` targets; `Try`; `Delete` of one target; `Assert` and `Raise` of atoms
 - `Expr` of one expression (for its effect); `Pass` only where a block would be empty
@@ -533,7 +533,8 @@ class _Checker:
         self.atoms([stmt.value], stmt)
 
     def statement_If(self, stmt: Any) -> None:
-        self.atoms([stmt.test], stmt)
+        negated = isinstance(stmt.test, gast.UnaryOp) and isinstance(stmt.test.op, gast.Not)
+        self.atoms([stmt.test.operand if negated else stmt.test], stmt)
         self.block(stmt.body)
         if stmt.orelse:
             self.block(stmt.orelse)
