@@ -11,7 +11,7 @@ to share theirs. `facts.shapes` maps a name to the canonical name of its shape.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -21,8 +21,9 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
-from s2s.transforms.callee import OPERATORS, UNARY, callee
-from s2s.transforms.samples import result_kind
+from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
+from s2s.transforms.sameshape import shape_key
+from s2s.transforms.samples import NoSample, result_kind, sample
 from s2s.transforms.task import Task
 
 # Functions whose result is decided by kinds alone: sampled, and the result's value is kept.
@@ -46,6 +47,11 @@ def infer_rest(fn: Function) -> Function:
     return fn.with_facts(kinds=run.kinds, shapes=run.shapes)
 
 
+def expression_kinds(fn: Function) -> Callable[[Any], Kind]:
+    """Gives the kinds of expressions of a function about whose names everything is known."""
+    return _Inference(fn, dict(fn.facts.kinds), dict(fn.facts.shapes)).kind
+
+
 class _Inference:
     def __init__(self, fn: Function, known: dict[str, Kind], shapes: Mapping[str, str] | None = None) -> None:
         self.fn = fn
@@ -54,6 +60,7 @@ class _Inference:
         self.fixed = frozenset(known)
         self.shapes: dict[str, str] = dict(shapes or {})
         self.changed = False
+        self.keys: dict[Any, str] = {}  # what has the shape that a key of `sameshape` describes
         for name in fn.param_names:
             self.define_shape(name, name)
 
@@ -88,7 +95,7 @@ class _Inference:
         (target,) = stmt.targets
         kind = self.kind(stmt.value)
         if isinstance(target, gast.Name):
-            self.define(target.id, kind, self.shape(stmt.value, kind))
+            self.define(target.id, kind, self.shape(stmt.value, kind) or self.same_shape(stmt.value, kind, target.id))
         elif isinstance(target, gast.Tuple):
             for name, item in zip(target.elts, unpacked(kind, target.elts)):
                 self.define(name.value.id if isinstance(name, gast.Starred) else name.id, item)
@@ -112,9 +119,9 @@ class _Inference:
 
     def stable(self, once: Any) -> None:
         """Visit a loop's body until nothing changes any more."""
-        outer = self.changed
+        outer, keys = self.changed, self.keys
         while True:
-            self.changed = False
+            self.changed, self.keys = False, dict(keys)
             once()
             if not self.changed:
                 break
@@ -143,19 +150,7 @@ class _Inference:
         return K.UNKNOWN if value is MISSING else K.of(value)
 
     def kind_Attribute(self, node: Any) -> Kind:
-        owner = self.kind(node.value)
-        if isinstance(owner, K.Static):
-            return K.of(getattr(owner.value, node.attr, None))
-        if isinstance(owner, K.Record):
-            return dict(owner.fields).get(node.attr, K.UNKNOWN)
-        if isinstance(owner, K.Tuple) and node.attr in getattr(owner.cls, "_fields", ()):
-            return owner.items[owner.cls._fields.index(node.attr)]  # type: ignore[attr-defined, no-any-return]
-        ndim = K.ndim_of(owner)
-        if node.attr == "ndim" and ndim is not None:
-            return K.Int(ndim)
-        if isinstance(owner, (K.Array, K.Scalar, K.Int, K.Bool)):
-            return result_kind(_GETTERS.setdefault(node.attr, operator.attrgetter(node.attr)), (owner,))
-        return K.UNKNOWN
+        return attribute_kind(self.kind(node.value), node.attr)
 
     def kind_Call(self, node: Any) -> Kind:
         function, operands = callee(node, self.kind, self.local)
@@ -201,20 +196,19 @@ class _Inference:
             return K.Bool(None if same is None else same == isinstance(op, gast.Is))
         if isinstance(op, (gast.In, gast.NotIn)):
             return K.Bool()
-        known = _literal(left), _literal(right)
         function = OPERATORS[type(op)]
-        if MISSING not in known:
-            return K.Bool(bool(function(*known)))
-        return result_kind(function, (left, right))
+        known = _literal(left), _literal(right)
+        return _truth(function, *known) if MISSING not in known else result_kind(function, (left, right))
 
     def kind_Subscript(self, node: Any) -> Kind:
         owner, index = self.kind(node.value), self.index_kind(node.slice)
         inner = K.children(owner)
         if inner is None or isinstance(owner, K.Record):
-            return result_kind(operator.getitem, (owner, index))
+            known = _GETITEM.kind(owner, index)
+            return known if not isinstance(known, K.Unknown) else result_kind(operator.getitem, (owner, index))
         if isinstance(owner, K.Dict):
-            known = _literal(index)
-            return dict(owner.items).get(known, K.UNKNOWN) if known is not MISSING else joined(inner)
+            key = _literal(index)
+            return dict(owner.items).get(key, K.UNKNOWN) if key is not MISSING else joined(inner)
         if isinstance(index, K.Int):
             if index.value is not None and isinstance(owner, (K.Tuple, K.List)):
                 return inner[index.value] if -len(inner) <= index.value < len(inner) else K.UNKNOWN
@@ -270,8 +264,17 @@ class _Inference:
             operand_kind = self.kind(operand)
             if K.ndim_of(operand_kind) == 0 or isinstance(operand, gast.Constant):
                 continue
+            if K.ndim_of(operand_kind) != kind.ndim:
+                return None
             found.add(self.shapes.get(operand.id) if isinstance(operand, gast.Name) else None)
         return found.pop() if len(found) == 1 else None
+
+    def same_shape(self, node: Any, kind: Kind, name: str) -> str | None:
+        """The name that was first given a value of the same shape, by the same operation on like operands."""
+        if not isinstance(kind, K.Array):
+            return None
+        key = shape_key(node, self.shapes, self.kind, lambda call: callee(call, self.kind, self.local))
+        return None if key is None else self.keys.setdefault(key, name)
 
     def elementwise_operands(self, node: Any) -> Sequence[Any] | None:
         if isinstance(node, gast.UnaryOp):
@@ -290,8 +293,8 @@ class _Inference:
         return None
 
 
-_GETTERS: dict[str, Any] = {}
-_SAME_SHAPE = {np.copy, np.ndarray.copy, np.zeros_like, np.ones_like, np.empty_like, np.cumsum, np.real, np.imag}
+_GETITEM: Any = rules.find(operator.getitem)
+_SAME_SHAPE = {np.copy, np.ndarray.copy, np.ndarray.astype, np.zeros_like, np.ones_like, np.empty_like, np.cumsum, np.real, np.imag}
 
 
 def iterator_kind(function: Any, args: tuple[Kind, ...]) -> Kind:
@@ -361,6 +364,14 @@ def _known(function: Any, *operands: Kind) -> Kind:
         return K.UNKNOWN
 
 
+def _truth(function: Any, left: Any, right: Any) -> Kind:
+    """A comparison of known values."""
+    try:
+        return K.Bool(bool(function(left, right)))
+    except Exception:  # Python shall say so when the program runs
+        return K.UNKNOWN
+
+
 def _identical(a: Kind, b: Kind) -> bool | None:
     for one, other in ((a, b), (b, a)):
         if isinstance(one, K.NoneKind) and not isinstance(other, K.Unknown):
@@ -377,8 +388,6 @@ def _static_result(function: Any, args: tuple[Kind, ...], keywords: tuple[tuple[
         (owner,) = args
         fixed = K.children(owner) if isinstance(owner, (K.Tuple, K.List, K.Dict)) else None
         return K.Int(None if fixed is None else len(fixed))
-    from s2s.transforms.samples import NoSample, sample
-
     try:
         return K.of_literal(function(*map(sample, args), **{n: sample(k) for n, k in keywords}))
     except (NoSample, Exception):

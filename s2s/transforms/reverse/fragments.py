@@ -6,7 +6,7 @@ may be left out: no `unbroadcast` between equal shapes, no cast between equal dt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,11 @@ SCALAR, SMALLER = "scalar", "smaller"
 class Fragments:
     """Writes contributions for the operations of one function."""
 
-    def __init__(self, fn: Function, namer: Namer, program: Program) -> None:
+    def __init__(
+        self, fn: Function, namer: Namer, program: Program, kept_shape: Callable[[str], str | None] = lambda name: None
+    ) -> None:
+        """kept_shape: the name that holds the shape of an array, where the array itself may be gone."""
+        self.kept_shape = kept_shape
         self.fn = fn
         self.namer = namer
         self.operations = Operations(fn)
@@ -80,7 +84,7 @@ class Fragments:
         """The adjoint of y in y's shape."""
         if spread is None:
             return g
-        shape = self.emit(stmts, "shape", core.attribute(self.fn.facts.shapes.get(y, y), "shape"), origin)
+        shape = self.shape(y, stmts, origin)
         return self.emit(stmts, "t", core.call(self.namer.bind("np", numeric.np) + ".broadcast_to", g, shape), origin)
 
     def active_parameters(self, found: Operation) -> list[tuple[str, Any]]:
@@ -183,16 +187,17 @@ class Fragments:
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
         guarded = found.rule.guarded or (found.rule.singular and self.singular_and_dropped(y))
+        smaller = spread is not None
         if spread is not None:
             size = self.size_of(partial, stmts, y)
-            if size is None:
+            if size is None and not self.covers(partial, stmts, found, target, y):
                 g = self.whole(g, spread, y, stmts, origin)
             if size != SCALAR:
                 spread = None
         value, negative = self.multiplied(g, partial, guarded, stmts, origin, finite=found.rule.guarded)
         if spread is not None:
             return self.spread_product(target, value, negative, y, spread, stmts, origin)
-        fresh = not core.is_atom(value) or self.reduces(y, target)
+        fresh = self.reduces(y, target) or (not core.is_atom(value) and not smaller)
         value = self.unbroadcast(value, y, target, stmts, origin)
         value = self.cast(value, y, core.name(target), stmts, origin)
         return Contribution(target, value, stmts, negative, fresh)
@@ -213,6 +218,15 @@ class Fragments:
             if K.ndim_of(kind) != 0 and not isinstance(kind, K.Static):
                 size = None
         return size
+
+    def covers(self, partial: Any, stmts: list[Any], found: Operation, target: str, y: str) -> bool:
+        """Whether a partial holds all that broadcasts the operand, so that a smaller adjoint times it can be summed.
+
+        `unbroadcast` then sums over just the axes along which the operand was stretched, and spreads the others.
+        """
+        names = core.reads([*(s.value for s in stmts), partial])
+        others = {v.id for v in found.nodes().values() if isinstance(v, gast.Name) and v.id != target}
+        return y in names or {n for n in others if K.ndim_of(self.kind(core.name(n))) != 0} <= names
 
     def spread_product(
         self, target: str, value: Any, negative: bool, y: str, spread: str, stmts: list[Any], origin: Any
@@ -298,11 +312,17 @@ class Fragments:
         if K.ndim_of(operand) == 0 and isinstance(result, K.Array):
             return core.call(self.namer.bind("np", numeric.np) + ".sum", held)
         if isinstance(operand, K.Array):
-            shape = self.emit(stmts, "shape", core.attribute(shapes.get(target, target), "shape"), origin)
+            shape = self.shape(target, stmts, origin)
         else:
             shape_of = self.namer.bind("shape_of", numeric.shape_of)
             shape = self.emit(stmts, "shape", core.call(shape_of, target), origin)
         return core.call(self.namer.bind("unbroadcast", numeric.unbroadcast), held, shape)
+
+    def shape(self, name: str, stmts: list[Any], origin: Any) -> Any:
+        """The shape of an array, as an atom."""
+        canonical = self.fn.facts.shapes.get(name, name)
+        kept = self.kept_shape(canonical)
+        return core.name(kept) if kept else self.emit(stmts, "shape", core.attribute(canonical, "shape"), origin)
 
     def cast(self, value: Any, y: str, operand: Any, stmts: list[Any], origin: Any) -> Any:
         """To the operand's dtype, where the result's is another: real parts, and float32 of float64."""

@@ -31,8 +31,8 @@ class _Joint:
         self.fn = fn
         self.task = task
         self.namer = Namer(fn)
-        self.fragments = Fragments(fn, self.namer, task.program)
         self.restorer = Restorer(fn, self.namer)
+        self.fragments = Fragments(fn, self.namer, task.program, self.restorer.shape_of)
         self.sweep = Sweep(fn, self.namer, self.fragments, self.restorer)
         self.kind = self.fragments.kind
         self.checks: list[Any] = []

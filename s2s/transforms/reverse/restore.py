@@ -80,6 +80,7 @@ class Restorer:
         self.pushes: dict[int, list[Any]] = {}  # after a statement
         self.starts: dict[int, list[Any]] = {}  # at the start of a loop's body
         self.counts: dict[int, str] = {}  # the names that count the rounds of a loop
+        self.shapes: dict[str, str] = {}  # names that hold shapes, by the array's name
         self.tapes: list[Any] = []
         self.definitions: dict[str, Any] = {}
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
@@ -120,10 +121,35 @@ class Restorer:
 
     def _defined_by(self, stmt: Any) -> list[str]:
         names = list(dict.fromkeys(core.all_writes(stmt)))
-        return [*names, self.counts[id(stmt)]] if id(stmt) in self.counts else names
+        if id(stmt) in self.counts:
+            names.append(self.counts[id(stmt)])
+        own = self.definitions.get(names[0]) is stmt if names else False
+        return [*names, self.shapes[names[0]]] if own and names[0] in self.shapes else names
+
+    def shape_of(self, name: str) -> str | None:
+        """A name for the shape of an array that a loop makes anew: the shape is saved, not the array.
+
+        None for an array that is still there in the reverse sweep.
+        """
+        if self.home.get(name) is None or self.definitions.get(name) is None:
+            return None
+        definition = self.definitions[name]
+        if core.writes(definition) != [name] or isinstance(definition.value, gast.Name):
+            return None  # a meeting name, or one of several
+        if name not in self.shapes:
+            self.shapes[name] = self.namer.temporary("shape")
+            self.home[self.shapes[name]] = self.home[name]
+        return self.shapes[name]
 
     def _restore_name(self, name: str, stmt: Any, headers: dict[str, str], loop: Any, out: Emitted) -> None:
         origin = core.origin_of(stmt)
+        array = core.writes(stmt)[0] if name in self.shapes.values() else None
+        if array is not None:
+            read = core.attribute(array, "shape")
+            if array in out.needed or self._repeatable(array, stmt, out):
+                out.restore(name, reverse_assign(name, read, origin))
+                return
+            self.pushes.setdefault(id(stmt), []).append(core.assign(name, read, origin))
         if self._repeatable(name, stmt, out):
             out.restore(name, as_reverse(core.rebuilt(stmt)))
             return
