@@ -285,7 +285,10 @@ def _as_variables(tree: Any) -> Any:
     """The tree as users see it outside of all records: Variables in the place of Traced values."""
 
     def visible(leaf: Any) -> Any:
-        return Variable.make(leaf._data, leaf.grad_fn) if isinstance(leaf, Traced) else leaf
+        if not isinstance(leaf, Traced):
+            return leaf
+        parent = leaf.parent()
+        return Variable.make(leaf._data) if parent is None else Variable.linked(leaf._data, parent)
 
     return pytree.map(visible, tree)
 

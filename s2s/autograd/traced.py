@@ -45,19 +45,39 @@ class Traced(Variable):
         return format(self._data, spec)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            # NumPy asks for __array_interface__ and the like, and would read the data past the record
+            raise AttributeError(f"{type(self._data).__name__!r} object has no attribute {name!r} that can be recorded")
         attribute = getattr(self._data, name)  # what the value lacks, this lacks in the value's own words
-        if name.startswith("__") or not callable(attribute):
-            return attribute
         if name in _WRITING:
             raise AttributeError(f"the method {name!r}, which writes an array in place, cannot be recorded")
+        if self.parent() is None:
+            return attribute
+        if not callable(attribute):
+            if isinstance(attribute, _WITHOUT_DERIVATIVE):
+                return attribute
+            raise AttributeError(f"the attribute {name!r} of a value that carries a gradient cannot be recorded")
 
         def method(*args: Any, **kwargs: Any) -> Any:
             out = attribute(*plain(list(args)), **plain(kwargs))
-            if self.parent() is not None and isinstance(out, (float, complex, ndarray, np.inexact)):
-                raise missing(attribute)
-            return out
+            if isinstance(out, (bool, np.bool_)):
+                return out
+            raise missing(attribute)
 
         return method
+
+    def _refuse(self, what: str) -> None:
+        if self.parent() is not None:
+            raise TypeError(
+                f"{what} of a value that carries a gradient, in a function that is recorded: it is taken by C code, or in "
+                "a method of an object, where math and NumPy functions cannot be replaced. Do it in a plain function, and "
+                "store values into arrays that NumPy makes there"
+            )
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.parent() is not None:
+            raise TypeError("a value that carries a gradient cannot be pickled")
+        return self._data.__reduce_ex__(protocol)
 
     def item(self, *args: Any) -> Any:
         """The element as a Python number, which is recorded too."""
@@ -87,4 +107,20 @@ class Traced(Variable):
         return view
 
 
+def _hidden(name: str) -> Any:
+    """A name of Variable's that arrays do not have: who asks for it gets the answer of the value."""
+
+    def refuse(self: Traced) -> Any:
+        raise AttributeError(f"{type(self._data).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    return property(refuse)
+
+
+for _name in (
+    "backward", "clone", "data", "detach", "grad", "grad_fn", "is_leaf", "numpy", "register_hook", "requires_grad",
+    "requires_grad_", "retain_grad", "retains_grad",
+):  # fmt: skip
+    setattr(Traced, _name, _hidden(_name))
+
+_WITHOUT_DERIVATIVE = (int, bool, str, tuple, np.dtype, type(np.zeros(0).flags))
 _WRITING = frozenset({"byteswap", "itemset", "partition", "put", "resize", "setfield", "setflags"})

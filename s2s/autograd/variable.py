@@ -233,7 +233,7 @@ class Variable(Value):
         return np.asarray(self._data).tolist()
 
     def _refuse(self, what: str) -> None:
-        if self.requires_grad:
+        if self.parent() is not None:
             raise TypeError(
                 f"{what} of a Variable that requires grad would lose its gradient: use v.detach() (or v.item()) for "
                 "the plain value, or operators and NumPy functions, which record; store it into a Variable, not into a "

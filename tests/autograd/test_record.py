@@ -6,6 +6,7 @@ import importlib.util
 import json
 import math
 import pathlib
+import pickle
 from collections import namedtuple
 from math import sin as sine
 from types import SimpleNamespace
@@ -456,6 +457,46 @@ def test_methods_that_cannot_be_rebuilt_fail_loudly():
 
     with pytest.raises(TypeError, match="gradient"):
         tape_value_and_grad(f, ["x"], (2.0,))
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        lambda x: np.vectorize(lambda v: v * v)(x),
+        lambda x: np.random.default_rng(0).normal(x, 1.0),
+        lambda x: np.random.normal(x, 1.0),
+        lambda x: np.nditer(x),
+        lambda x: np.asarray_chkfinite(x),
+        lambda x: np.ma.array(x),
+        lambda x: x.data,
+        lambda x: x.base,
+        lambda x: x.view(),
+        lambda x: x.tobytes(),
+        lambda x: x[0].as_integer_ratio(),
+        lambda x: x[0].hex(),
+        lambda x: "%.3f" % x[0],
+        lambda x: math.fsum(np.array([1.0]) + x).hex(),
+        lambda x: pickle.dumps(x),
+        lambda x: memoryview(x),
+        lambda x: Model.bias.__call__(json.loads("[1]")) * hash(x[0]),
+    ],
+)
+def test_no_way_around_the_record_goes_unnoticed(leak):
+    def f(x):
+        leak(x)
+        return np.sum(x)
+
+    with pytest.raises((TypeError, AttributeError, MissingRuleError, ValueError)):
+        tape_value_and_grad(f, ["x"], (X3,))
+
+
+def test_values_have_the_attributes_of_plain_values_only():
+    def f(x):
+        assert not hasattr(x, "detach") and not hasattr(x, "grad") and hasattr(x, "strides")
+        assert not hasattr(x[0].item(), "shape") and x[0].item().is_integer()
+        return np.sum(x)
+
+    np.testing.assert_array_equal(gradient(f, X3), np.ones(3))
 
 
 def test_values_as_keys_are_refused():
