@@ -19,8 +19,8 @@ printed, read and executed at every stage.
 - `Assign` of an expression to one target: a `Name`, a flat `Tuple` of `Name`s, a `Subscript` or an `Attribute` of
   atoms; the value is an atom where the target is no `Name`, but for unpacking, which takes any expression
 - `AugAssign`: the target as above (but no tuple), the value an atom: the in-place operation
-- `If` on an atom, or on `not` of one; `For` over an atom, with a `Name` as target; `While` on an atom or on one operation on atoms;
-  no `orelse` on loops
+- `If` on an atom, or on `not` of one; `For` over an atom, with a `Name` as target; `While` on an atom or on one
+  operation on atoms; no `orelse` on loops
 - `With` over atoms, with `Name` targets; `Try`; `Delete` of one target; `Assert` and `Raise` of atoms
 - `Expr` of one expression (for its effect); `Pass` only where a block would be empty
 - `MakeClosure`: a `FunctionDef` whose body is Core, with the names of its cells
