@@ -28,8 +28,7 @@ def comment(fn: Function, task: Task) -> Function:
         banners[0] = "forward"
     banners[first] = "reverse"
     for at, banner in banners.items():
-        stmt = core.rebuilt(body[at])
-        body[at] = core.place(stmt, core.origin_of(stmt), [banner, *getattr(stmt, "comment", ())])
+        body[at] = commented(body[at], banner)
     return fn.with_body(body)
 
 
@@ -40,18 +39,35 @@ class _Quotes:
         self.quoted: Any = None
 
     def block(self, block: Iterable[Any]) -> list[Any]:
-        return [self.statement(s) for s in block]
+        new: list[Any] = []
+        restored = 0
+        for stmt in block:
+            quote = self.quote(stmt)
+            if quote is not None and restored:
+                # What is restored for a statement belongs to it.
+                new[-restored] = commented(new[-restored], quote)
+            elif quote is not None:
+                stmt = commented(stmt, quote)
+            new.append(with_blocks(stmt, lambda _, inner: self.block(inner)))
+            restored = restored + 1 if _restores(stmt) else 0
+        return new
 
-    def statement(self, stmt: Any) -> Any:
+    def quote(self, stmt: Any) -> str | None:
+        """The text to write above a statement, if it is not there already."""
         origin = core.origin_of(stmt)
-        if is_reverse(stmt) and origin is not None and not _restores(stmt) and not isinstance(stmt, gast.Return):
-            if origin != self.quoted and not core.blocks(stmt) and not _UNQUOTED.match(origin.text):
-                stmt = core.place(core.rebuilt(stmt), origin, [origin.text])
-            self.quoted = origin
-        return with_blocks(stmt, lambda _, inner: self.block(inner))
+        if not is_reverse(stmt) or origin is None or _restores(stmt) or isinstance(stmt, gast.Return):
+            return None
+        known, self.quoted = self.quoted, origin
+        new = origin != known and not core.blocks(stmt) and not _UNQUOTED.match(origin.text)
+        return origin.text if new else None
+
+
+def commented(stmt: Any, *lines: str) -> Any:
+    """The statement with lines of comment above those that it has."""
+    return core.place(core.rebuilt(stmt), core.origin_of(stmt), [*lines, *getattr(stmt, "comment", ())])
 
 
 def _restores(stmt: Any) -> bool:
-    """Whether a statement takes a value from a tape, which any adjoint may be the first to need."""
-    value = getattr(stmt, "value", None)
+    """Whether a statement of the reverse sweep takes a value from a tape."""
+    value = getattr(stmt, "value", None) if is_reverse(stmt) else None
     return isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and value.func.attr == "pop"

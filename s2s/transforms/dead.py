@@ -18,7 +18,7 @@ from s2s.core import Function
 from s2s.transforms.coalesce import without_empty_branches
 from s2s.transforms.effects import Knowledge, tape_operation
 from s2s.transforms.liveness import Liveness
-from s2s.transforms.structure import assigned, blocks, captured, copied, defs, is_reverse, uses, with_blocks
+from s2s.transforms.structure import assigned, blocks, captured, defs, is_reverse, uses, with_blocks
 
 _FINITE = (K.Range, K.Array, K.Tuple, K.List, K.Sequence, K.Dict, K.Str)
 
@@ -28,7 +28,7 @@ def remove_dead(fn: Function, known: Knowledge) -> Function:
     marks = _Marks(fn, known)
     marks.collect(fn.body, None)
     marks.spread()
-    return _without_overwritten(fn.with_body(_kept(fn.body, marks.needed, fn)))
+    return _without_overwritten(fn.with_body(_kept(fn.body, marks.needed, fn)), known)
 
 
 def _kept(block: Sequence[Any], needed: set[int], fn: Function) -> list[Any]:
@@ -44,15 +44,21 @@ def _kept(block: Sequence[Any], needed: set[int], fn: Function) -> list[Any]:
     return new
 
 
-def _without_overwritten(fn: Function) -> Function:
-    """`fn` without copies and constants that are never read before their name is assigned again."""
+def _without_overwritten(fn: Function, known: Knowledge) -> Function:
+    """`fn` without values that are never read before their name is assigned again."""
     lives = Liveness(fn)
+
+    def is_overwritten(stmt: Any, live: int) -> bool:
+        name = assigned(stmt)
+        if name is None or (live | lives.always) & lives.bit(name):
+            return False
+        effects = known.effects(stmt.value, is_reverse(stmt))
+        return not (effects.raises or effects.writes)
 
     def block(stmts: Sequence[Any], out: int, protected: bool) -> list[Any]:
         new = []
         for stmt, live in zip(stmts, lives.afters(stmts, out, protected)):
-            copy = copied(stmt)
-            if copy is not None and not (live | lives.always) & lives.bit(copy[0]):
+            if is_overwritten(stmt, live):
                 continue
             inner = {i.field: i for i in lives.inner(stmt, live, protected)}
             new.append(with_blocks(stmt, lambda f, b: block(b, inner[f].out, inner[f].protected)))  # noqa: B023

@@ -21,7 +21,7 @@ from s2s import kinds as K
 from s2s.core import Facts, Function, Scope
 from s2s.kinds import Kind
 from s2s.transforms.operations import Operations
-from s2s.transforms.structure import assigned, defs, statements, uses
+from s2s.transforms.structure import assigned, defs, is_reverse, statements, uses
 
 
 class Effects(NamedTuple):
@@ -78,6 +78,7 @@ class Knowledge:
         self.shapes = fn.facts.shapes
         self.local = self.operations.local
         self.tapes = tapes(fn)
+        self.found: dict[tuple[int, bool], tuple[Any, Effects]] = {}
 
     def kind(self, node: Any) -> Kind:
         return self.operations.kind(node)
@@ -88,8 +89,25 @@ class Knowledge:
 
     def effects(self, expr: Any, ours: bool = False) -> Effects:
         """What one operation on atoms may do. `ours`: in the reverse sweep, whose errors are no part of a program."""
-        found = self._effects(expr, ours)
-        return Effects(False, found.reads, found.writes) if ours else found
+        known = self.found.get((id(expr), ours))
+        if known is None:
+            effects = self._effects(expr, ours)
+            if ours:
+                effects = Effects(False, effects.reads, effects.writes)
+            known = self.found[id(expr), ours] = (expr, effects)
+        return known[1]
+
+    def writes_memory(self, stmt: Any) -> bool:
+        """Whether a statement itself may write what expressions read, other than names; blocks are not entered."""
+        if isinstance(stmt, gast.AugAssign):
+            return not (isinstance(stmt.target, gast.Name) and K.immutable(self.kind(stmt.target)))
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], (gast.Subscript, gast.Attribute)):
+            return True
+        if isinstance(stmt, (gast.Assign, gast.Expr)):
+            if tape_operation(stmt.value, self.tapes) is not None:
+                return False
+            return self.effects(stmt.value, is_reverse(stmt)).writes
+        return isinstance(stmt, (gast.With, gast.Delete, gast.Raise, gast.Try, gast.FunctionDef))
 
     def _effects(self, expr: Any, ours: bool) -> Effects:
         if isinstance(expr, gast.Constant):
@@ -181,12 +199,12 @@ class Knowledge:
             return ANYTHING
         if any(k.arg in (None, "out") for k in expr.keywords) or _writes(function):
             return ANYTHING
-        if ours and _module(function).startswith(_OURS):
+        if ours and module_of(function).startswith(_OURS):
             return READ
         kinds = [self.kind(n) for n in self.operands(expr)]
-        if _module(function) == "_operator" and K.immutable(kinds[0]):
+        if module_of(function) == "_operator" and K.immutable(kinds[0]):
             return Effects(raises=True)
-        if not (isinstance(function, np.ufunc) or _module(function).split(".")[0] in ("numpy", "math")):
+        if not (isinstance(function, np.ufunc) or module_of(function).split(".")[0] in ("numpy", "math")):
             if function not in _PURE_BUILTINS and not _is_array_method(function):
                 return ANYTHING
         if any(isinstance(k, K.Iterator) for k in kinds) and function not in (zip, enumerate, reversed):
@@ -230,18 +248,19 @@ def _is_number(kind: Kind) -> bool:
     return dtype is not None and dtype.kind in "biufc"
 
 
-def _module(function: Any) -> str:
+def module_of(function: Any) -> str:
+    """The name of the module that a function says it comes from; empty if it says nothing."""
     module = getattr(function, "__module__", None)
     return module if isinstance(module, str) else ""
 
 
 def _writes(function: Any) -> bool:
-    if _module(function).startswith("numpy.random"):
+    if module_of(function).startswith("numpy.random"):
         return True
     name = getattr(function, "__name__", "")
     if _is_array_method(function):
         return name in _WRITING_METHODS
-    return name in _WRITING_NUMPY and _module(function).startswith("numpy")
+    return name in _WRITING_NUMPY and module_of(function).startswith("numpy")
 
 
 def _is_array_method(function: Any) -> bool:
@@ -271,7 +290,7 @@ def tapes(fn: Function) -> frozenset[str]:
             made.add(name)
             continue
         other.update(defs(stmt))
-        read = uses(stmt)
+        read = list(uses(stmt))
         pushed = _stack_use(stmt)
         if pushed is not None:
             read.remove(pushed)

@@ -22,7 +22,18 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.effects import NONE, Effects, Knowledge, tape_operation
 from s2s.transforms.liveness import Liveness
-from s2s.transforms.structure import assigned, blocks, defs, header, is_reverse, replace_reads, uses, with_blocks
+from s2s.transforms.structure import (
+    assigned,
+    blocks,
+    defs,
+    header,
+    is_reverse,
+    loads,
+    replace_reads,
+    statements,
+    uses,
+    with_blocks,
+)
 from s2s.transforms.task import Task
 
 LINE = 100
@@ -64,8 +75,24 @@ class _Folder:
                 lambda f, b: self.block(b, inner[f].out, inner[f].protected, depth + 1),  # noqa: B023
             )
             run.step(folded, live, self.inner_names(stmt))
+            if isinstance(folded, gast.While):
+                self.test_in_header(run.new, live)
         run.flush(set(run.held))
         return run.new
+
+    def test_in_header(self, new: list[Any], live: int) -> None:
+        """`cond = e` before a loop `while cond` and again at the end of its body: `while e`."""
+        loop, before = new[-1], new[-2] if len(new) > 1 else None
+        last = loop.body[-1]
+        name = assigned(last)
+        if name is None or not isinstance(loop.test, gast.Name) or loop.test.id != name or assigned(before) != name:
+            return
+        rest = loop.body[:-1]
+        read = {n for stmt in statements(rest) for n in (*uses(stmt), *defs(stmt))} | set(loads(last.value))
+        if name in read or live & self.lives.bit(name) or not core.is_temporary(name):
+            return
+        if rest and gast.dump(last.value) == gast.dump(before.value):
+            new[-2:] = [core.rebuilt(loop, test=last.value, body=rest)]
 
     def inner_names(self, stmt: Any) -> int:
         """The names that the blocks within a statement mention."""
@@ -157,7 +184,7 @@ class _Block:
         taken = {n: self.held.pop(n) for n in fitting}
         return replace_reads(stmt, {n: h.value for n, h in taken.items()}), list(taken.values())
 
-    def _may_enter(self, name: str, stmt: Any, reads: list[str], live: int, bound: set[str]) -> bool:
+    def _may_enter(self, name: str, stmt: Any, reads: tuple[str, ...], live: int, bound: set[str]) -> bool:
         if reads.count(name) != 1 or isinstance(stmt, (gast.While, gast.FunctionDef, gast.Try)):
             return False
         if live & self.lives.bit(name) and name not in bound:
@@ -245,7 +272,8 @@ def as_inplace(stmt: Any, known: Knowledge) -> Any:
     sign = _ATTACHED.get(type(value.op))
     origin = core.origin_of(stmt)
     theirs = origin is not None and origin.text.replace(" ", "").startswith(f"{core.stem(name)}{sign}=")
-    if sign is None or not K.immutable(known.kind(value.left)) or not (theirs or is_reverse(stmt)):
+    ours = is_reverse(stmt) or core.is_temporary(name)
+    if sign is None or not K.immutable(known.kind(value.left)) or not (theirs or ours):
         return stmt
     return _augmented(stmt, value.op, value.right)
 

@@ -48,7 +48,7 @@ def rewritten(expr: Any, look: Look, may_alias: bool) -> Any:
     for _ in range(8):
         for rewrite in _REWRITINGS:
             shorter = rewrite(expr, look)
-            if shorter is not None and (may_alias or not core.is_atom(shorter) or rewrite in _NO_NEW_ALIAS):
+            if shorter is not None and (may_alias or rewrite in _NO_NEW_ALIAS or not _is_shared(shorter)):
                 break
         else:
             return expr
@@ -58,7 +58,14 @@ def rewritten(expr: Any, look: Look, may_alias: bool) -> Any:
     return expr
 
 
+def _is_shared(expr: Any) -> bool:
+    """Whether a value may share memory with another one: a name, or a view."""
+    return not isinstance(expr, (gast.BinOp, gast.UnaryOp))
+
+
 def _is_flat(expr: Any) -> bool:
+    if isinstance(expr, gast.Call):
+        return all(map(core.is_atom, expr.args))
     if isinstance(expr, gast.BinOp):
         return core.is_atom(expr.left) and core.is_atom(expr.right)
     return not isinstance(expr, gast.UnaryOp) or core.is_atom(expr.operand)
@@ -177,6 +184,32 @@ def _stretched_operand(expr: Any, look: Look) -> Any:
     return None
 
 
+def _stretched_result(expr: Any, look: Look) -> Any:
+    """`np.broadcast_to(e, shape) * 2` is `np.broadcast_to(e * 2, shape)`: what is done to a number costs nothing."""
+    if isinstance(expr, gast.UnaryOp):
+        sides: tuple[tuple[str, Any], ...] = (("operand", None),) if _is_negation(expr) else ()
+    elif _is(expr, gast.BinOp) and isinstance(expr.op, (gast.Mult, gast.Div)):
+        sides = (("left", expr.right), ("right", expr.left))
+    else:
+        return None
+    for side, other in sides:
+        call = look.only(getattr(expr, side))
+        if not (_is(call, gast.Call) and look.function(call) is np.broadcast_to and len(call.args) == 2):
+            continue
+        stretched, shape = call.args
+        if other is None or _both_numbers(look.kind(stretched), look.kind(other)):
+            return core.rebuilt(call, args=[core.rebuilt(expr, **{side: stretched}), shape])
+    return None
+
+
+def _both_numbers(a: Kind, b: Kind) -> bool:
+    """Whether two kinds are numbers whose product has the dtype that a product with an array would have."""
+    if K.ndim_of(a) != 0 or K.ndim_of(b) != 0:
+        return False
+    python = [isinstance(k, (K.Int, K.Bool)) or (isinstance(k, K.Scalar) and k.python) for k in (a, b)]
+    return all(python) or K.dtype_of(a) == K.dtype_of(b) or python == [False, True]
+
+
 def _keeps_dtype(stretched: Kind, other: Kind) -> bool:
     """Whether a number and an array of its dtype do the same to another array. Python's numbers take its dtype."""
     own, theirs = K.dtype_of(stretched), K.dtype_of(other)
@@ -212,7 +245,7 @@ def _owner_of_shape(made: Any, look: Look) -> Any:
 _Rewriting = Callable[[Any, Look], Any]
 _REWRITINGS: tuple[_Rewriting, ...] = (
     _constants, _one, _double_sign, _sign_in_sum, _sign_in_product, _reciprocal, _left_association,
-    _stretched_operand, _same_shape,
+    _stretched_operand, _stretched_result, _same_shape,
 )  # fmt: skip
 # `unbroadcast` gives its argument itself where the shapes are equal: leaving it out shares nothing that was not shared.
 _NO_NEW_ALIAS = (_constants, _same_shape)

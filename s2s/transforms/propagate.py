@@ -11,7 +11,7 @@ again, and what depends on memory goes when memory may be written. So single ass
 
 from __future__ import annotations
 
-import math
+import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS
-from s2s.transforms.effects import Effects, Knowledge
+from s2s.transforms.effects import Effects, Knowledge, module_of
 from s2s.transforms.peephole import rewritten
 from s2s.transforms.samples import result_kind
 from s2s.transforms.structure import (
@@ -103,6 +103,7 @@ class _Propagation:
         self.count = Counter(n for s in statements(fn.body) for n in uses(s))
         self.shared = exposed_names(fn, known)
         self.own_reads: list[str] = []
+        self.changed: dict[int, tuple[list[str], bool]] = {}
         self.kinds: dict[str, Kind] = {}
         self.shapes: dict[str, str] = {}
         self.next_number = next_number(known.local)
@@ -121,7 +122,7 @@ class _Propagation:
             return [stmt]
         if isinstance(stmt, (gast.For, gast.While)):
             return [self.loop(stmt)]
-        self.own_reads = uses(stmt)
+        self.own_reads = list(uses(stmt))
         replaced = self.replaced(stmt)
         if isinstance(replaced, gast.If):
             return self.branch(replaced)
@@ -157,27 +158,37 @@ class _Propagation:
 
     def loop(self, stmt: Any) -> Any:
         if isinstance(stmt, gast.For):
-            self.own_reads = uses(stmt)
+            self.own_reads = list(uses(stmt))
             stmt = self.replaced(stmt)
         self.forget([stmt])
         if isinstance(stmt, gast.While):
-            self.own_reads = uses(stmt)
+            self.own_reads = list(uses(stmt))
             stmt = self.replaced(stmt)
         return with_blocks(stmt, self.inner)
 
     def forget(self, block: Iterable[Any]) -> None:
         """Forget what may be different once a block has run."""
         for stmt in block:
-            for inner in statements([stmt]):
-                self.assign_again(defs(inner))
-                if not blocks(inner) and self.writes_memory(inner):
-                    self.table.memory_written()
+            names, writes = self.changes(stmt)
+            if writes:
+                self.table.memory_written()
+            self.assign_again(names)
+
+    def changes(self, stmt: Any) -> tuple[list[str], bool]:
+        """The names that a statement and its blocks assign, and whether they write memory."""
+        known = self.changed.get(id(stmt))
+        if known is None:
+            inner = [self.changes(s) for _, block in blocks(stmt) for s in block]
+            names = list(dict.fromkeys([*defs(stmt), *(n for names, _ in inner for n in names)]))
+            writes = self.known.writes_memory(stmt) or any(w for _, w in inner)
+            known = self.changed[id(stmt)] = (names, writes)
+        return known
 
     # --- the table ---
 
     def note(self, stmt: Any) -> None:
         """Take a simple statement into the table."""
-        if self.writes_memory(stmt):
+        if self.known.writes_memory(stmt):
             self.table.memory_written()
         self.assign_again(defs(stmt))
         name = assigned(stmt)
@@ -194,18 +205,6 @@ class _Propagation:
     def assign_again(self, names: Iterable[str]) -> None:
         for name in names:
             self.table.drop(name)
-
-    def writes_memory(self, stmt: Any) -> bool:
-        if isinstance(stmt, gast.AugAssign):
-            return not (isinstance(stmt.target, gast.Name) and K.immutable(self.kind(stmt.target)))
-        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], (gast.Subscript, gast.Attribute)):
-            return True
-        if isinstance(stmt, (gast.Assign, gast.Expr)):
-            value = stmt.value
-            owner = getattr(getattr(value, "func", None), "value", None)
-            on_tape = isinstance(owner, gast.Name) and owner.id in self.known.tapes
-            return not on_tape and self.known.effects(value, is_reverse(stmt)).writes
-        return not isinstance(stmt, (gast.Pass, gast.Break, gast.Return, gast.Assert))
 
     def may_replace(self, name: str, value: Any, stmt: Any) -> bool:
         """Whether a copy is ours, not one that the user wrote to give a value another name."""
@@ -237,7 +236,9 @@ class _Propagation:
 
     def flattened(self, expr: Any, stmt: Any, before: list[Any]) -> Any:
         """The expression as one operation on atoms; what is nested goes into temporaries."""
-        if core.is_atom(expr) or not isinstance(expr, (gast.BinOp, gast.UnaryOp)):
+        if isinstance(expr, gast.Call):
+            return core.rebuilt(expr, args=[self.held(a, stmt, before) for a in expr.args])
+        if not isinstance(expr, (gast.BinOp, gast.UnaryOp)):
             return expr
         fields = ("left", "right") if isinstance(expr, gast.BinOp) else ("operand",)
         changes = {f: self.held(getattr(expr, f), stmt, before) for f in fields}
@@ -252,8 +253,7 @@ class _Propagation:
         self.count[name] = 1
         self.own_reads.append(name)
         self.known.local.add(name)
-        if isinstance(flat, gast.BinOp):
-            self.learn(name, flat)
+        self.learn(name, flat)
         new = like(core.assign(name, flat, None), stmt)
         before.append(new)
         self.note(new)
@@ -261,10 +261,12 @@ class _Propagation:
 
     def learn(self, name: str, expr: Any) -> None:
         """Kind and shape of a new temporary, as `infer` would find them."""
-        operands = (expr.left, expr.right)
-        self.kinds[name] = result_kind(OPERATORS[type(expr.op)], tuple(map(self.kind, operands)))
+        unary = isinstance(expr, gast.UnaryOp)
+        operands = (expr.operand,) if unary else (expr.left, expr.right)
+        function = operator.neg if unary else OPERATORS[type(expr.op)]
+        kind = self.kinds[name] = result_kind(function, tuple(map(self.kind, operands)))
         shapes = {self.shape(o) for o in operands if K.ndim_of(self.kind(o)) != 0}
-        if isinstance(self.kinds[name], K.Array) and len(shapes) == 1 and not isinstance(expr.op, gast.MatMult):
+        if isinstance(kind, K.Array) and len(shapes) == 1 and not isinstance(expr.op, gast.MatMult):
             (shape,) = shapes
             if shape is not None:
                 self.shapes[name] = shape
@@ -273,7 +275,7 @@ class _Propagation:
         """Whether an operation is worth a name of its own rather than being done again."""
         if isinstance(value, gast.Call):
             function = self.function(value)
-            return isinstance(function, np.ufunc) or getattr(function, "__module__", None) == "math"
+            return isinstance(function, np.ufunc) or module_of(function) == "math"
         if not isinstance(value, gast.BinOp):
             return False
         heavy = isinstance(value.op, (gast.Pow, gast.MatMult, gast.Div))
@@ -319,7 +321,9 @@ def exposed_names(fn: Function, known: Knowledge) -> set[str]:
         arithmetic = isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare))
         if isinstance(value, gast.Call):
             function = known.function(value)
-            arithmetic = isinstance(function, np.ufunc) or function in (np.sum, np.mean, *vars(math).values())
+            arithmetic = (
+                isinstance(function, np.ufunc) or function in (np.sum, np.mean) or module_of(function) == "math"
+            )
         if not (arithmetic and assigned(stmt) is not None):
             found.update(uses(stmt))
     return found

@@ -17,6 +17,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.dead import remove_dead
+from s2s.transforms.delay import delay
 from s2s.transforms.effects import Knowledge
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.propagate import propagate
@@ -42,7 +43,7 @@ def simplify(fn: Function, task: Task) -> Function:
     """`fn` in fewer and shorter statements, which compute the same."""
     for _ in range(_ROUNDS):
         before = fn.body
-        fn = propagate(fn, Knowledge(fn))
+        fn = propagate(delay(fn, Knowledge(fn)), Knowledge(fn))
         fn = remove_dead(fn, Knowledge(fn))
         if len(fn.body) == len(before) and all(a is b for a, b in zip(fn.body, before)):
             break

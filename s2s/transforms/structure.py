@@ -16,18 +16,24 @@ from s2s.core import Function
 Block = Sequence[Any]
 
 
+_LEAVES = (gast.Constant, gast.operator, gast.unaryop, gast.cmpop, gast.expr_context)
+
+
 def loads(node: Any, found: list[str] | None = None) -> list[str]:
     """The names that an expression reads, in the order of evaluation, as often as they are read."""
     found = [] if found is None else found
     if isinstance(node, gast.Name):
         if isinstance(node.ctx, gast.Load):
             found.append(node.id)
+    elif isinstance(node, gast.BinOp):
+        loads(node.left, found)
+        loads(node.right, found)
     elif isinstance(node, gast.Dict):
         for key, value in zip(node.keys, node.values):
             if key is not None:
                 loads(key, found)
             loads(value, found)
-    elif not isinstance(node, gast.Constant):
+    elif not isinstance(node, _LEAVES):
         for field_name in node._fields:
             child = getattr(node, field_name)
             if isinstance(child, list):
@@ -45,14 +51,29 @@ _HEADERS: dict[type, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+_COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try)
+
+
 def header(stmt: Any) -> tuple[str, ...]:
     """The fields of a statement that hold its own expressions, in the order of evaluation."""
     return _HEADERS.get(type(stmt), ())
 
 
-def uses(stmt: Any) -> list[str]:
-    """The names that a statement itself reads, in the order of evaluation; nested blocks are not entered."""
+def uses(stmt: Any) -> tuple[str, ...]:
+    """The names that a statement itself reads, in the order of evaluation; nested blocks are not entered.
+
+    Every pass asks this many times over; as nodes do not change, the answer is noted on the node.
+    """
+    known = getattr(stmt, "uses", None)
+    if known is None:
+        known = stmt.uses = tuple(_uses(stmt))
+    return known  # type: ignore[no-any-return]
+
+
+def _uses(stmt: Any) -> list[str]:
     found: list[str] = []
+    if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+        return loads(stmt.value, found)
     for field_name in header(stmt):
         child = getattr(stmt, field_name)
         for item in child if isinstance(child, list) else [child]:
@@ -76,12 +97,13 @@ def defs(stmt: Any) -> list[str]:
     """The names that a statement itself binds or unbinds; nested blocks are not entered."""
     if isinstance(stmt, gast.Delete):
         return [t.id for t in stmt.targets if isinstance(t, gast.Name)]
-    return core.writes(stmt)
+    name = assigned(stmt)
+    return core.writes(stmt) if name is None else [name]
 
 
 def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
     """The nested blocks of a statement that run where it stands: all but the body of a closure."""
-    return [] if isinstance(stmt, gast.FunctionDef) else core.blocks(stmt)
+    return core.blocks(stmt) if isinstance(stmt, _COMPOUND) else []
 
 
 def statements(block: Iterable[Any]) -> Iterable[Any]:
@@ -94,6 +116,8 @@ def statements(block: Iterable[Any]) -> Iterable[Any]:
 
 def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any:
     """The statement with its blocks replaced by `change(field, block)`; itself if nothing changes."""
+    if not isinstance(stmt, _COMPOUND):
+        return stmt
     changes: dict[str, Any] = {}
     handlers = list(getattr(stmt, "handlers", ()))
     for field_name, block in blocks(stmt):
