@@ -67,12 +67,15 @@ def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
         made = [entry.argument(leaf, name in wrt) for leaf in given]
         bound.arguments[name] = pytree.unflatten(structure, [traced for traced, _ in made])
         if name in wrt:
-            if all(parent is None for _, parent in made):
+            if made and all(parent is None for _, parent in made):
                 raise ArgumentError(
                     f"cannot differentiate by {name!r}: it is of type {_kind(value)} and holds no float",
                     hint="pass floats: 2.0 for 2, x.astype(float) for an integer array",
                 )
             leaves[name] = structure, [Leaf(leaf, parent) for leaf, (_, parent) in zip(given, made, strict=True)]
+    unknown = [name for name in wrt if name not in leaves]
+    if unknown:
+        raise ArgumentError(f"{_name(f)} has no parameter {unknown[0]!r}", hint=f"it has {list(bound.arguments)}")
     entry.guard()
     _nesting.places.append([])
     try:

@@ -69,9 +69,9 @@ class Traced(Variable):
     def _refuse(self, what: str) -> None:
         if self.parent() is not None:
             raise TypeError(
-                f"{what} of a value that carries a gradient, in a function that is recorded: it is taken by C code, or in "
-                "a method of an object, where math and NumPy functions cannot be replaced. Do it in a plain function, and "
-                "store values into arrays that NumPy makes there"
+                f"{what} of a value that carries a gradient, in a function that is recorded: it is taken by C code, or "
+                "in a method of an object, where math and NumPy functions cannot be replaced. Do it in a plain "
+                "function, and store values into arrays that NumPy makes there"
             )
 
     def __reduce_ex__(self, protocol: Any) -> Any:

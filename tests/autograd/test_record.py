@@ -428,6 +428,12 @@ def test_integer_arguments_are_refused(x):
         tape_value_and_grad(lambda x: 1.0, ["x"], (x,))
 
 
+def test_unknown_parameters_are_refused_and_empty_ones_have_empty_gradients():
+    with pytest.raises(ArgumentError, match="no parameter 'y'"):
+        tape_value_and_grad(lambda x: x, ["y"], (2.0,))
+    assert tape_gradient(lambda x, *rest: x, ["x", "rest"], (2.0,)) == {"x": 1.0, "rest": ()}
+
+
 def test_results_that_are_no_scalars_are_refused():
     with pytest.raises(ArgumentError, match="scalar"):
         tape_value_and_grad(lambda x: x * 2, ["x"], (X3,))
