@@ -150,7 +150,7 @@ COMPLEX = Scalar(np.dtype(complex), python=True)
 
 STATIC_TYPES = (
     types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, np.ufunc, np.dtype,
-    types.EllipsisType, types.MethodDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+    types.EllipsisType, types.CellType, types.MethodDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
 )  # fmt: skip
 
 

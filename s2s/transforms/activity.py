@@ -80,6 +80,8 @@ class _Activity:
             return True
         if isinstance(node, gast.Subscript):
             return self.item(node, origin)
+        if isinstance(node, gast.BinOp) and self.joins(node):
+            raise NotCompiled("lists or tuples of active values are joined", origin=origin)
         found = self.operations.find(node)
         if found is None:
             return self.opaque(node, origin)
@@ -94,6 +96,14 @@ class _Activity:
         if isinstance(kind, K.Unknown):
             raise NotCompiled("an item of an object is read with active values", origin=origin)
         return bool(core.reads(node.value) & self.varied)
+
+    def joins(self, node: Any) -> bool:
+        """Whether an operator works on a sequence as a whole: `[x] * 3`, `(x,) + (y,)`."""
+        left, right = self.operations.kind(node.left), self.operations.kind(node.right)
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, (K.List, K.Tuple, K.Sequence, K.Dict)):
+                return isinstance(other, K.Unknown) or not isinstance(other, (K.Array, K.Scalar, K.Numeric))
+        return False
 
     def missing(self, found: Any, varied: set[str], origin: Any) -> bool:
         """A rule that lacks the parameter in question: refused, unless the parameter can carry no derivative."""

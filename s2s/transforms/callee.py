@@ -11,6 +11,7 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.kinds import Kind
+from s2s.transforms.samples import result_kind
 
 OPERATORS: dict[type, Any] = {
     gast.Add: operator.add, gast.Sub: operator.sub, gast.Mult: operator.mul, gast.Div: operator.truediv,
@@ -22,6 +23,28 @@ OPERATORS: dict[type, Any] = {
 UNARY: dict[type, Any] = {
     gast.USub: operator.neg, gast.UAdd: operator.pos, gast.Invert: operator.invert, gast.Not: operator.not_,
 }  # fmt: skip
+
+
+def attribute_kind(owner: Kind, attr: str) -> Kind:
+    """The kind of an attribute of a value of some kind; of the variable in a closure's cell, which may be empty still."""
+    if isinstance(owner, K.Static):
+        try:
+            return K.of(getattr(owner.value, attr))
+        except (AttributeError, ValueError):
+            return K.UNKNOWN
+    if isinstance(owner, K.Record):
+        return dict(owner.fields).get(attr, K.UNKNOWN)
+    if isinstance(owner, K.Tuple) and attr in getattr(owner.cls, "_fields", ()):
+        return owner.items[owner.cls._fields.index(attr)]  # type: ignore[attr-defined, no-any-return]
+    ndim = K.ndim_of(owner)
+    if attr == "ndim" and ndim is not None:
+        return K.Int(ndim)
+    if isinstance(owner, (K.Array, K.Scalar, K.Int, K.Bool)):
+        return result_kind(_GETTERS.setdefault(attr, operator.attrgetter(attr)), (owner,))
+    return K.UNKNOWN
+
+
+_GETTERS: dict[str, Any] = {}
 
 
 def owner_type(kind: Kind) -> type | None:

@@ -18,8 +18,7 @@ from s2s.transforms.task import Task
 
 def copies(fn: Function, task: Task) -> Function:
     """`fn` without the copies `a = b` of single assigned names, and with b read for a."""
-    times = Counter(name for stmt in _all(fn.body) for name in core.writes(stmt))
-    times.update(fn.param_names)
+    times = assignments(fn)
     found: dict[str, Any] = {}
     for stmt in _all(fn.body):
         if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and core.is_atom(stmt.value):
@@ -28,6 +27,13 @@ def copies(fn: Function, task: Task) -> Function:
             if times[target] == 1 and local:
                 found[target] = found.get(source.id, source)
     return fn.with_body(_block(fn.body, found)) if found else fn
+
+
+def assignments(fn: Function) -> Counter[str]:
+    """How often each name is assigned in the text of a function; parameters are assigned by the call."""
+    times = Counter(name for stmt in _all(fn.body) for name in core.writes(stmt))
+    times.update(fn.param_names)
+    return times
 
 
 def _all(stmts: Sequence[Any]) -> Iterator[Any]:

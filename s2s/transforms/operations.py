@@ -12,7 +12,7 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
-from s2s.transforms.callee import operation
+from s2s.transforms.callee import attribute_kind, operation
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,7 @@ class Operations:
             value = self.fn.scope.lookup(node.id)
             return K.UNKNOWN if value is MISSING else K.of(value)
         if isinstance(node, gast.Attribute):
-            owner = self.kind(node.value)
-            return K.of(getattr(owner.value, node.attr, None)) if isinstance(owner, K.Static) else K.UNKNOWN
+            return attribute_kind(self.kind(node.value), node.attr)
         if isinstance(node, gast.Slice):
             return K.Slice()
         if isinstance(node, gast.Tuple):

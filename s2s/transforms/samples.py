@@ -6,13 +6,20 @@ dimensions (so that factorisations succeed). Results of sampling are cached by f
 
 from __future__ import annotations
 
+import functools
+import operator
 import warnings
+from types import MethodDescriptorType
 from typing import Any
 
 import numpy as np
 
 from s2s import kinds as K
 from s2s.kinds import Kind
+
+
+# Sizes are made no larger, so that no array in a sample is.
+LARGEST = 8
 
 
 class NoSample(Exception):
@@ -56,7 +63,7 @@ def _tuple(kind: Any) -> Any:
 
 
 _MAKERS: dict[type, Any] = {
-    K.Int: lambda k: 1 if k.value is None else k.value,
+    K.Int: lambda k: 1 if k.value is None else min(k.value, LARGEST),
     K.Bool: lambda k: True if k.value is None else k.value,
     K.Str: lambda k: "a" if k.value is None else k.value,
     K.NoneKind: lambda k: None,
@@ -107,8 +114,29 @@ def _try_once(function: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, 
     try:
         values = [sample(kind) for kind in args]
         named = {name: sample(kind) for name, kind in keywords}
+        if isinstance(function, MethodDescriptorType) and values and isinstance(values[0], np.generic):
+            # The methods of NumPy's scalars are looked up among those of arrays.
+            function, values = getattr(values[0], function.__name__), values[1:]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return K.of(function(*values, **named))
+            return _result(function, K.of(function(*values, **named)))
     except Exception:  # any failure means that the example says nothing
         return K.UNKNOWN
+
+
+# How many items these give depends on sizes, of which a sample says nothing.
+_VARIABLE = {tuple, operator.mul, *(getattr(np, name) for name in ("unstack", "split") if hasattr(np, name))}
+
+
+def _result(function: Any, kind: Kind) -> Kind:
+    """A result's kind; the number of its items counts only where it is not that of the sample."""
+    if isinstance(kind, K.List):
+        return K.Sequence(_joined(kind.items), list)
+    if isinstance(kind, K.Tuple) and function in _VARIABLE:
+        return K.Sequence(_joined(kind.items), tuple)
+    return kind
+
+
+def _joined(kinds: tuple[Kind, ...]) -> Kind:
+    found = [_result(list, kind) for kind in kinds] or [K.UNKNOWN]
+    return functools.reduce(K.join, found)
