@@ -5,6 +5,7 @@ The program goes on calling the function itself; what stands here serves derivat
 
 import numpy as np
 
+from s2s.rules.products import dot_vjp_a, dot_vjp_b
 from s2s.rules.registry import decompose, jvp, vjp
 from s2s.runtime.numeric import axis_size
 
@@ -23,12 +24,24 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
         total = np.full_like(mean, axis_size(np.shape(a), axis))
     else:
         if np.ndim(weights) != np.ndim(a):
-            weights = np.reshape(weights, [n if i == axis % np.ndim(a) else 1 for i, n in enumerate(np.shape(a))])
+            weights = np.reshape(weights, along_axis(np.shape(a), axis))
         total = np.sum(np.broadcast_to(weights, np.shape(a)), axis=axis, keepdims=keepdims)
         mean = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
     if returned:
         return mean, total
     return mean
+
+
+def along_axis(shape, axis):
+    """The shape of what varies along some axes of an array of `shape` alone."""
+    kept = all_axes(axis, len(shape))
+    return tuple(n if i in kept else 1 for i, n in enumerate(shape))
+
+
+def all_axes(axis, ndim):
+    """The axes that a reduction takes together, counted from the front."""
+    axes = range(ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
+    return [i % ndim for i in axes]
 
 
 @decompose(np.trapezoid)
@@ -60,15 +73,21 @@ def cumulative_prod(x, *, axis=None, dtype=None, out=None, include_initial=False
 
 @decompose(np.median)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    axes = tuple(range(np.ndim(a))) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
-    axes = [i % np.ndim(a) for i in axes]
-    size = axis_size(np.shape(a), axes)
-    others = [i for i in range(np.ndim(a)) if i not in axes]
-    rows = np.reshape(np.transpose(a, [*others, *axes]), [*(np.shape(a)[i] for i in others), size])
-    middle = np.mean(np.sort(rows, axis=-1)[..., (size - 1) // 2 : size // 2 + 1], axis=-1)
+    order, rows, kept = median_shapes(np.shape(a), axis)
+    values = np.sort(np.reshape(np.transpose(a, order), rows), axis=-1)
+    size = rows[-1]
+    middle = np.mean(values[..., (size - 1) // 2 : size // 2 + 1], axis=-1)
     if keepdims:
-        return np.reshape(middle, [1 if i in axes else n for i, n in enumerate(np.shape(a))])
+        return np.reshape(middle, kept)
     return middle
+
+
+def median_shapes(shape, axis):
+    """The order of axes that puts those of the median last, the shape with these in one, and that with these kept."""
+    axes = all_axes(axis, len(shape))
+    others = [i for i in range(len(shape)) if i not in axes]
+    rows = (*(shape[i] for i in others), axis_size(shape, axes))
+    return (*others, *axes), rows, tuple(1 if i in axes else n for i, n in enumerate(shape))
 
 
 # --- what is not a number is left out ---------------------------------------------------------------------------
@@ -119,20 +138,35 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 
 @decompose(np.kron)
 def kron(a, b):
-    ndim = max(np.ndim(a), np.ndim(b))
-    sizes_a = (1,) * (ndim - np.ndim(a)) + np.shape(a)
-    sizes_b = (1,) * (ndim - np.ndim(b)) + np.shape(b)
-    left = np.reshape(a, [n for size in sizes_a for n in (size, 1)])
-    right = np.reshape(b, [n for size in sizes_b for n in (1, size)])
-    return np.reshape(left * right, [m * n for m, n in zip(sizes_a, sizes_b, strict=True)])
+    left, right, whole = kron_shapes(np.shape(a), np.shape(b))
+    return np.reshape(np.reshape(a, left) * np.reshape(b, right), whole)
 
 
-@decompose(np.linalg.multi_dot, containers="arrays")
-def multi_dot(arrays, *, out=None):
-    product = arrays[0]
+def kron_shapes(a, b):
+    """The shapes of the factors, each with an axis of length one for every axis of the other, and of the product."""
+    ndim = max(len(a), len(b))
+    a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
+    left = tuple(n for size in a for n in (size, 1))
+    right = tuple(n for size in b for n in (1, size))
+    return left, right, tuple(m * n for m, n in zip(a, b, strict=True))
+
+
+@vjp(np.linalg.multi_dot, wrt="arrays", containers="arrays")
+def multi_dot_vjp(g, ans, arrays, *, out=None):
+    products = [arrays[0]]
     for factor in arrays[1:]:
-        product = np.dot(product, factor)
-    return product
+        products.append(np.dot(products[-1], factor))
+    cotangents = []
+    for factor, before in zip(reversed(arrays[1:]), reversed(products[:-1]), strict=True):
+        cotangents.append(dot_vjp_b(g, ans, before, factor))
+        g = dot_vjp_a(g, ans, before, factor)
+    return [g, *reversed(cotangents)]
+
+
+@jvp(np.linalg.multi_dot, wrt="arrays")
+def multi_dot_jvp(arrays_dot, ans, arrays, *, out=None):
+    terms = [[*arrays[:i], a_dot, *arrays[i + 1 :]] for i, a_dot in enumerate(arrays_dot)]
+    return sum(np.linalg.multi_dot(term) for term in terms)
 
 
 @decompose(np.linalg.matrix_power)
@@ -149,7 +183,9 @@ def matrix_power(a, n):
 def vander(x, N=None, increasing=False):
     exponents = np.arange(len(x) if N is None else N)
     powers = np.expand_dims(x, -1) ** exponents
-    return powers if increasing else powers[:, ::-1]
+    if increasing:
+        return powers
+    return powers[:, ::-1]
 
 
 @decompose(np.polyval)

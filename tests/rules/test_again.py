@@ -11,7 +11,6 @@ from s2s.autograd import Variable, grad
 from tests.catalog import catalog
 from tests.rules import single_call as single
 
-
 # Called directly, as here, these cannot record: they give plain numbers or arrays of whatever they get.
 MAKE_PLAIN_VALUES = ("math.", "builtins.", "numpy.array", "numpy.as", "numpy.full", "numpy.ndarray.__")
 
