@@ -88,7 +88,9 @@ class _Activity:
         if found.rule.zero:
             return False
         varied = {p for p, v in found.bound.items() if core.reads(_nodes(v)) & self.varied}
-        return bool(varied & set(found.rule.differentiable)) or self.missing(found, varied, origin)
+        known = set(found.rule.differentiable)
+        self.refuse_missing(found, varied - known, origin)
+        return bool(varied & known)
 
     def item(self, node: Any, origin: Any) -> bool:
         """An item read depends on what is read; of an unknown object, which may compute, nothing is known."""
@@ -105,7 +107,7 @@ class _Activity:
                 return isinstance(other, K.Unknown) or not isinstance(other, (K.Array, K.Scalar, K.Numeric))
         return False
 
-    def missing(self, found: Any, varied: set[str], origin: Any) -> bool:
+    def refuse_missing(self, found: Any, varied: set[str], origin: Any) -> None:
         """A rule that lacks the parameter in question: refused, unless the parameter can carry no derivative."""
         for parameter in varied - found.rule.zeros:
             value = found.bound[parameter]
@@ -115,7 +117,6 @@ class _Activity:
                     f"`{found.rule.name}` has no derivative by its argument `{parameter}`", origin=origin,
                     hint="add one with s2s.rules.vjp(function, wrt=...)",
                 )  # fmt: skip
-        return False
 
     def opaque(self, node: Any, origin: Any) -> bool:
         """An operation without a rule meets an active value."""
@@ -139,7 +140,8 @@ class _Activity:
             for _, block in reversed(core.blocks(stmt)):
                 self.backward(block, useful)
             if isinstance(stmt, gast.Assign) and set(core.writes(stmt)) & useful:
-                useful |= core.reads(stmt.value)
+                twins = self.fn.facts.twins
+                useful |= core.reads(stmt.value) | {twins[n] for n in core.writes(stmt) if n in twins}
             elif isinstance(stmt, gast.For) and stmt.target.id in useful:
                 useful |= core.reads(stmt.iter)
 

@@ -17,6 +17,7 @@ from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.transforms.activity import activity
 from s2s.transforms.infer import infer
+from s2s.transforms.mutation import mutation
 from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.prune import prune
 from s2s.transforms.rulebody import Namer
@@ -93,7 +94,7 @@ class _Expand:
         """The body of a plain function for given atoms, under names of this function."""
         task = Task("primal", self.program, kinds={p: self.operations.kind(v) for p, v in args.items()})
         inner = versions(self.program.lower(function), task)
-        inner = scalarise(prune(infer(inner, task), task), task)
+        inner = scalarise(mutation(prune(infer(inner, task), task), task), task)
         stores = {n: self.namer.temporary(core.stem(n)) for n in inner.local_names() - set(args)}
         loads: dict[str, Any] = {**args, **{n: core.name(new) for n, new in stores.items()}}
         for free in core.reads(list(inner.body)) - set(loads):
