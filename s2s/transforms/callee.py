@@ -11,6 +11,7 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.kinds import Kind
+from s2s.runtime.numeric import scatter_add
 from s2s.transforms.samples import result_kind
 
 OPERATORS: dict[type, Any] = {
@@ -54,7 +55,7 @@ def owner_type(kind: Kind) -> type | None:
     if isinstance(kind, K.Scalar):
         return type(kind.dtype.type(0).item()) if kind.python else np.ndarray
     exact = {K.Int: int, K.Bool: bool, K.Str: str, K.List: list, K.Dict: dict, K.Range: range}
-    if isinstance(kind, (K.Tuple, K.Sequence)):
+    if isinstance(kind, (K.Tuple, K.Sequence, K.Object)):
         return kind.cls
     return exact.get(type(kind))
 
@@ -96,3 +97,12 @@ def operation(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[
         function, operands = callee(node, kind, local)
         return function, operands, {k.arg: k.value for k in node.keywords}
     return None, [], {}
+
+
+_PURE_ROOMS = ("s2s.rules.", "s2s.runtime.numeric", "s2s.runtime.special", "s2s.runtime.recurrence")
+
+
+def ours(function: Any) -> bool:
+    """Whether a function is a helper of our rules that computes, and writes into nothing that it is given."""
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith(_PURE_ROOMS) and function is not scatter_add
