@@ -15,9 +15,9 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
-from s2s.transforms.coalesce import without_empty_branches
 from s2s.transforms.effects import Knowledge, tape_operation
 from s2s.transforms.liveness import Liveness
+from s2s.transforms.renaming import without_empty_branches
 from s2s.transforms.structure import assigned, blocks, captured, defs, is_reverse, uses, with_blocks
 
 _FINITE = (K.Range, K.Array, K.Tuple, K.List, K.Sequence, K.Dict, K.Str)

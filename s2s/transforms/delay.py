@@ -48,26 +48,32 @@ class _Delay:
             last = self.last_use(stmts, at, old[name]) if name in old and is_reverse(stmt) else at
             if last > at and self.may_move(stmt, stmts[at + 1 : last + 1]):
                 stmts.insert(last, stmts.pop(at))
-                del old[str(name)]
+                del old[name]  # type: ignore[arg-type]
                 continue
             for bound in defs(stmt):
                 old.pop(bound, None)
             copy = copied(stmt)
-            if copy is not None and isinstance(copy[1], gast.Name) and core.is_temporary(copy[0]):
+            if copy is not None and isinstance(copy[1], gast.Name) and is_reverse(stmt):
                 old[copy[1].id] = copy[0]
             at += 1
         return stmts
 
-    def last_use(self, stmts: Sequence[Any], at: int, temporary: str) -> int:
-        """The position of the last use of a copy, if all its uses are known; else `at`."""
-        if self.definitions[temporary] != 1:
+    def last_use(self, stmts: Sequence[Any], at: int, copy: str) -> int:
+        """The position of the last use of a copy, and of what is made of it, if all its uses are known; else `at`."""
+        if self.definitions[copy] != 1:
             return at
-        bit, seen, last = self.lives.bit(temporary), 0, at
+        bit, seen, last = self.lives.bit(copy), 0, at
         for position, stmt in enumerate(stmts):
-            seen += uses(stmt).count(temporary)
+            seen += uses(stmt).count(copy)
             if position > at and self.lives.summary(stmt).mentioned & bit:
                 last = position
-        return last if seen == self.reads[temporary] else at
+        if seen != self.reads[copy]:
+            return at
+        made = {n for s in stmts[at + 1 : last + 1] for n in defs(s) if core.is_temporary(n)}
+        while last + 1 < len(stmts) and made.intersection(uses(stmts[last + 1])):
+            last += 1
+            made.update(n for n in defs(stmts[last]) if core.is_temporary(n))
+        return last
 
     def may_move(self, stmt: Any, passed: Sequence[Any]) -> bool:
         """Whether an assignment may be done after other statements."""

@@ -25,6 +25,7 @@ from s2s.transforms.liveness import Liveness
 from s2s.transforms.structure import (
     assigned,
     blocks,
+    copied,
     defs,
     header,
     is_reverse,
@@ -43,6 +44,20 @@ _HELD_AT_MOST = 40
 def fold(fn: Function, task: Task) -> Function:
     """`fn` with its temporaries folded where they may be."""
     return fn.with_body(_Folder(fn).block(fn.body, 0, False, 1))
+
+
+def _copies_before(stmts: Sequence[Any]) -> dict[str, str]:
+    """What names are copies of at the end of a run of statements."""
+    found: dict[str, str] = {}
+    assigned_later: set[str] = set()
+    for stmt in reversed(stmts):
+        copy = copied(stmt)
+        if blocks(stmt):
+            break
+        if copy is not None and isinstance(copy[1], gast.Name) and not {copy[0], copy[1].id} & assigned_later:
+            found[copy[0]] = copy[1].id
+        assigned_later.update(defs(stmt))
+    return found
 
 
 @dataclass
@@ -82,8 +97,9 @@ class _Folder:
 
     def test_in_header(self, new: list[Any], live: int) -> None:
         """`cond = e` before a loop `while cond` and again at the end of its body: `while e`."""
-        loop, before = new[-1], new[-2] if len(new) > 1 else None
-        last = loop.body[-1]
+        if len(new) < 2:
+            return
+        (before, loop), last = new[-2:], new[-1].body[-1]
         name = assigned(last)
         if name is None or not isinstance(loop.test, gast.Name) or loop.test.id != name or assigned(before) != name:
             return
@@ -91,7 +107,8 @@ class _Folder:
         read = {n for stmt in statements(rest) for n in (*uses(stmt), *defs(stmt))} | set(loads(last.value))
         if name in read or live & self.lives.bit(name) or not core.is_temporary(name):
             return
-        if rest and gast.dump(last.value) == gast.dump(before.value):
+        first = core.substitute(last.value, _copies_before(new[:-2]))
+        if rest and gast.dump(before.value) in (gast.dump(first), gast.dump(last.value)):
             new[-2:] = [core.rebuilt(loop, test=last.value, body=rest)]
 
     def inner_names(self, stmt: Any) -> int:
@@ -165,7 +182,7 @@ class _Block:
                 own = own | self.held[part].effects
             self._let_pass(chosen, bound, own)
             folded, _ = self._take(chosen, stmt)
-            self.new.append(as_inplace(folded, self.folder.known))
+            self.new.append(without_pass(as_inplace(folded, self.folder.known)))
 
     def _hold(self, stmt: Any, name: str, chosen: list[str], bound: set[str]) -> None:
         """Hold the definition of a temporary back."""
@@ -182,7 +199,8 @@ class _Block:
         """The statement with what was chosen folded into it, as far as the line stays short."""
         fitting = self._fitting([n for n in chosen if n in self.held], stmt)
         taken = {n: self.held.pop(n) for n in fitting}
-        return replace_reads(stmt, {n: h.value for n, h in taken.items()}), list(taken.values())
+        folded = replace_reads(stmt, {n: h.value for n, h in taken.items()})
+        return sign_in_front(folded) if is_reverse(stmt) else folded, list(taken.values())
 
     def _may_enter(self, name: str, stmt: Any, reads: tuple[str, ...], live: int, bound: set[str]) -> bool:
         if reads.count(name) != 1 or isinstance(stmt, (gast.While, gast.FunctionDef, gast.Try)):
@@ -245,7 +263,7 @@ class _Block:
 
 # --- the look of a statement ------------------------------------------------------------------------------------
 
-_ATTACHED = {gast.Add: "+", gast.Sub: "-"}
+_ATTACHED = (gast.Add, gast.Sub)
 _INPLACE = {operator.iadd: gast.Add, operator.isub: gast.Sub, operator.imul: gast.Mult, operator.itruediv: gast.Div,
             operator.ifloordiv: gast.FloorDiv, operator.imod: gast.Mod, operator.ipow: gast.Pow,
             operator.imatmul: gast.MatMult, operator.iand: gast.BitAnd, operator.ior: gast.BitOr,
@@ -269,13 +287,39 @@ def as_inplace(stmt: Any, known: Knowledge) -> Any:
         return stmt
     if not (isinstance(value, gast.BinOp) and isinstance(value.left, gast.Name) and value.left.id == name):
         return stmt
-    sign = _ATTACHED.get(type(value.op))
-    origin = core.origin_of(stmt)
-    theirs = origin is not None and origin.text.replace(" ", "").startswith(f"{core.stem(name)}{sign}=")
-    ours = is_reverse(stmt) or core.is_temporary(name)
-    if sign is None or not K.immutable(known.kind(value.left)) or not (theirs or ours):
+    if not isinstance(value.op, _ATTACHED) or not K.immutable(known.kind(value.left)) or _wrote_plainly(stmt, name):
         return stmt
     return _augmented(stmt, value.op, value.right)
+
+
+def _wrote_plainly(stmt: Any, name: str) -> bool:
+    """Whether the statement is the user's own `x = x + v`."""
+    origin = core.origin_of(stmt)
+    plain = origin is not None and origin.text.replace(" ", "").startswith(f"{core.stem(name)}=")
+    return plain and not is_reverse(stmt)
+
+
+def without_pass(stmt: Any) -> Any:
+    """`if c: pass` with an `else`: `if not c`."""
+    if isinstance(stmt, gast.If) and stmt.orelse and all(isinstance(s, gast.Pass) for s in stmt.body):
+        return core.rebuilt(stmt, test=gast.UnaryOp(gast.Not(), stmt.test), body=stmt.orelse, orelse=[])
+    return stmt
+
+
+def sign_in_front(stmt: Any) -> Any:
+    """`-(a * b)` as `-a * b`, in the reverse sweep."""
+    value = getattr(stmt, "value", None)
+    if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub) and _is_product(value.operand):
+        return core.rebuilt(stmt, value=_negated(value.operand))
+    return stmt
+
+
+def _is_product(node: Any) -> bool:
+    return isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div, gast.MatMult))
+
+
+def _negated(node: Any) -> Any:
+    return core.rebuilt(node, left=_negated(node.left)) if _is_product(node) else gast.UnaryOp(gast.USub(), node)
 
 
 def _augmented(stmt: Any, op: Any, right: Any) -> Any:

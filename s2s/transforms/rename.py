@@ -9,7 +9,7 @@ import gast
 
 from s2s import core
 from s2s.core import Function
-from s2s.transforms.coalesce import renamed
+from s2s.transforms.renaming import renamed
 from s2s.transforms.structure import defs, statements, uses
 from s2s.transforms.task import Task
 

@@ -19,12 +19,14 @@ from s2s.core import Function
 from s2s.transforms.dead import remove_dead
 from s2s.transforms.delay import delay
 from s2s.transforms.effects import Knowledge
+from s2s.transforms.exits import direct_exits
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.propagate import propagate
 from s2s.transforms.structure import (
     assigned,
     captured,
     defs,
+    is_reverse,
     like,
     loads,
     next_number,
@@ -47,7 +49,7 @@ def simplify(fn: Function, task: Task) -> Function:
         fn = remove_dead(fn, Knowledge(fn))
         if len(fn.body) == len(before) and all(a is b for a, b in zip(fn.body, before)):
             break
-    fn = read_again(fn)
+    fn = read_again(direct_exits(fn, Knowledge(fn)))
     return remove_dead(fn, Knowledge(fn))
 
 
@@ -66,6 +68,7 @@ class _Rereading:
         self.versions = Counter(core.variable(n) for n in self.definitions)
         self.next_number = next_number(self.definitions)
         self.fixed = captured(fn)
+        self.shaped = list(fn.param_names)
         reshaped = (s for s in statements(fn.body) if isinstance(s, gast.Assign))
         self.safe = not any(isinstance(s.targets[0], gast.Attribute) for s in reshaped)
 
@@ -79,6 +82,7 @@ class _Rereading:
         stmts = list(stmts)
         cheap = dict(outer)
         new: list[Any] = []
+        known_before = len(self.shaped)
         for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
             if not isinstance(stmt, (gast.While, gast.FunctionDef)):
                 before = self.lives.before(stmt, live)
@@ -91,6 +95,9 @@ class _Rereading:
             name = assigned(stmt)
             if name is not None and self.is_cheap(name, stmt):
                 cheap[name] = stmt
+            if name is not None and not core.is_temporary(name) and not is_reverse(stmt):
+                self.shaped.append(name)
+        del self.shaped[known_before:]
         return new
 
     def repeated(
@@ -99,7 +106,7 @@ class _Rereading:
         """Do reads again before a statement, parts first (`len(x)` before `range(len(x))`); returns their new names."""
         made: dict[str, str] = {}
         for name in dict.fromkeys(names):
-            value = cheap[name].value
+            value = self.read_of_user(cheap[name].value, live)
             if not self.stays_alive(value, cheap, live):
                 continue
             parts = self.repeated([n for n in loads(value) if n in cheap], cheap, live, stmt, new)
@@ -107,6 +114,18 @@ class _Rereading:
             self.next_number += 1
             new.append(like(core.assign(made[name], core.substitute(value, parts), None), stmt))
         return made
+
+    def read_of_user(self, value: Any, live: int) -> Any:
+        """`t.shape` of a temporary as `x.shape` of a variable that has the same shape and is kept anyway."""
+        if not isinstance(value, gast.Attribute) or value.attr not in ("shape", "ndim", "size"):
+            return value
+        shape = self.fn.facts.shapes.get(value.value.id)
+        if shape is None or not core.is_temporary(value.value.id):
+            return value
+        for name in self.shaped:
+            if self.fn.facts.shapes.get(name) == shape and self.definitions[name] == 1 and self.lives.bit(name) & live:
+                return core.attribute(name, value.attr)
+        return value
 
     def is_cheap(self, name: str, stmt: Any) -> bool:
         """Whether a statement reads, at no cost, what stays the same for ever."""

@@ -67,7 +67,7 @@ def uses(stmt: Any) -> tuple[str, ...]:
     known = getattr(stmt, "uses", None)
     if known is None:
         known = stmt.uses = tuple(_uses(stmt))
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _uses(stmt: Any) -> list[str]:

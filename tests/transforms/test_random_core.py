@@ -73,7 +73,7 @@ class Programs:
 
     def statement(self, depth):
         self.budget -= 1
-        compound = ["if"] * 2 + ["for", "for", "while"] if depth < 4 and self.budget > 0 else []
+        compound = ["if"] * 2 + ["for", "for", "while", "flag"] if depth < 4 and self.budget > 0 else []
         simple = (
             ["number"] * 6 + ["copy"] * 5 + ["array"] * 4 + ["array copy"] * 2 + ["store", "inplace", "push", "log"]
         )
@@ -154,12 +154,38 @@ class Programs:
             self.emit(depth + 2, "break")
 
     def make_while(self, depth):
-        count = f"count··{20 + self.marker}"
+        count, cond = f"count··{20 + self.marker}", f"test··{20 + self.marker}"
         self.marker += 1
-        self.emit(depth, f"{count} = 0")
-        self.emit(depth, f"while {count} < 2:")
+        self.emit(depth, f"{count} = {self.pick('0', '2')}")
+        held = self.pick(True, False)
+        if held:
+            self.emit(depth, f"{cond} = {count} < 2")
+        self.emit(depth, f"while {cond}:" if held else f"while {count} < 2:")
         self.emit(depth + 1, f"{count} = {count} + 1")
         self.inner(depth + 1)
+        self.emit(depth + 1, f"{cond} = {count} < 2")
+
+    def make_flag(self, depth):
+        """A loop that is left by a flag, set where a condition holds."""
+        done = f"done··{20 + self.marker}"
+        self.marker += 1
+        self.emit(depth, f"{done} = False")
+        self.emit(depth, f"iter··10 = range({self.pick('n', '2')})")
+        self.emit(depth, "for i in iter··10:")
+        before = list(self.bound), list(self.arrays)
+        self.block(depth + 1)
+        self.emit(depth + 1, f"cond··9 = {self.number()} < {self.number()}")
+        self.emit(depth + 1, "if cond··9:")
+        self.inner(depth + 2)
+        self.emit(depth + 2, f"{done} = True")
+        if self.pick(True, False):
+            self.emit(depth + 1, "else:")
+            self.inner(depth + 2)
+        if self.pick(True, False):
+            self.block(depth + 1)
+        self.bound, self.arrays = before
+        self.emit(depth + 1, f"if {done}:")
+        self.emit(depth + 2, "break")
 
 
 def program(seed):
@@ -180,7 +206,9 @@ def kinds_of(known):
     if not known:
         return {}
     numbers = {n: K.FLOAT for n in [*NAMES, "x", "y"]} | {"n": K.Int(), "i": K.Int(), "i·2": K.Int()}
-    numbers |= {"cond··9": K.Bool(), "iter··10": K.Range()} | {f"count··{i}": K.Int() for i in range(20, 60)}
+    numbers |= {"cond··9": K.Bool(), "iter··10": K.Range()}
+    for i in range(20, 90):
+        numbers |= {f"count··{i}": K.Int(), f"test··{i}": K.Bool(), f"done··{i}": K.Bool()}
     return numbers | {n: K.Array(np.dtype(float), 1) for n in [*ARRAYS, "u"]}
 
 
