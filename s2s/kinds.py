@@ -114,6 +114,13 @@ class Record(Kind):
 
 
 @dataclass(frozen=True)
+class Object(Kind):
+    """An instance of a class that is no container: a generator of random numbers."""
+
+    cls: type
+
+
+@dataclass(frozen=True)
 class Range(Kind):
     """A range."""
 
@@ -154,9 +161,13 @@ STATIC_TYPES = (
 )  # fmt: skip
 
 
+# Types of functions that NumPy has and `types` lacks.
+_FUNCTIONS = ("_ArrayFunctionDispatcher", "cython_function_or_method")
+
+
 def is_static(value: Any) -> bool:
     """Whether a value is known by identity: a module, function, class, ..."""
-    return isinstance(value, STATIC_TYPES) or type(value).__name__ == "_ArrayFunctionDispatcher"
+    return isinstance(value, STATIC_TYPES) or type(value).__name__ in _FUNCTIONS
 
 
 def of(value: Any) -> Kind:
@@ -174,9 +185,16 @@ def of(value: Any) -> Kind:
         return Tuple(tuple(of(v) for v in value), type(value))
     if is_static(value):
         return Static(value)
+    if is_random_generator(type(value)):
+        return Object(type(value))
     if dataclasses.is_dataclass(value):
         return Record(type(value), tuple((f.name, of(getattr(value, f.name))) for f in dataclasses.fields(value)))
     return UNKNOWN
+
+
+def is_random_generator(cls: type) -> bool:
+    """Whether instances of a class draw NumPy's random numbers (told by name: the module loads late)."""
+    return cls.__module__.startswith("numpy.random") and cls.__name__ in ("RandomState", "Generator")
 
 
 _EXACT: dict[type, Callable[[Any], Kind]] = {

@@ -5,7 +5,7 @@ import builtins
 import numpy as np
 
 from s2s.kinds import COMPLEX, FLOAT
-from s2s.rules.registry import elementwise, jvp, vjp, zero_derivative
+from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import fitted, scatter, shape_of, unbroadcast
 
 # --- conversions ------------------------------------------------------------------------------------------------
@@ -28,8 +28,24 @@ def complex_number(ans, real=0.0, imag=0.0):
     return 1, 1j
 
 
+@elementwise(np.float64, np.float32, np.complex128, np.complex64, wrt="x")
+def number(ans, x=0.0):
+    return 1
+
+
+zero_derivative(np.int64, np.int32, np.bool_)
 zero_derivative(builtins.int, builtins.bool, builtins.round, builtins.len, builtins.range)
 zero_derivative(builtins.any, builtins.all, builtins.isinstance, builtins.type, builtins.str, builtins.repr)
+
+# --- lists ------------------------------------------------------------------------------------------------------
+
+
+@linear(builtins.list, builtins.tuple, wrt="iterable", containers="iterable")
+def listed(g, ans, iterable=()):
+    if isinstance(iterable, (list, tuple)):
+        return list(g)
+    return np.reshape(np.array(g), iterable.shape)
+
 
 # --- sum --------------------------------------------------------------------------------------------------------
 # Broadcasting in a sum over a list leaves each item to sum over what its own shape lacks.

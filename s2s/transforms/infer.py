@@ -21,15 +21,16 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
-from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
+from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
 from s2s.transforms.sameshape import shape_key
-from s2s.transforms.samples import NoSample, result_kind, sample
+from s2s.transforms.samples import NoSample, draws, result_kind, sample
 from s2s.transforms.task import Task
 
 # Functions whose result is decided by kinds alone: sampled, and the result's value is kept.
 STATIC = {len, isinstance, callable, hasattr, issubclass, np.ndim, np.iscomplexobj, np.isrealobj, np.isscalar,
           np.issubdtype, np.result_type}  # fmt: skip
-PURE = STATIC | {range, int, float, complex, bool, tuple, list, abs, min, max, sum, pow, round, divmod, slice, str, any, all}
+PURE = STATIC | {range, int, float, complex, bool, tuple, list, abs, min, max, sum, pow, round, divmod, slice, str, any, all,
+                 dict, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128, np.complex64}  # fmt: skip
 ITERATORS = {zip, enumerate, reversed}
 
 
@@ -93,6 +94,8 @@ class _Inference:
 
     def visit_Assign(self, stmt: Any) -> None:
         (target,) = stmt.targets
+        if isinstance(stmt.value, gast.Name) and stmt.value.id in self.local and stmt.value.id not in self.kinds:
+            return  # nothing has reached this name yet: of what meets at the target, it is no part
         kind = self.kind(stmt.value)
         if isinstance(target, gast.Name):
             self.define(target.id, kind, self.shape(stmt.value, kind) or self.same_shape(stmt.value, kind, target.id))
@@ -166,7 +169,8 @@ class _Inference:
         if rule is not None and rule.kind is not None:
             bound = rule.bind(args, dict(keywords))
             return rule.kind(*(v if isinstance(v, Kind) else K.of_literal(v) for v in bound.values()))  # type: ignore[no-any-return]
-        if rule is None and function not in PURE and not isinstance(function, np.ufunc):
+        known = rule is not None or function in PURE or isinstance(function, np.ufunc)
+        if not known and not ours(function) and not draws(function):
             return K.UNKNOWN
         if function in STATIC:
             return _static_result(function, args, keywords)

@@ -1,12 +1,15 @@
 """Loops over arrays, sequences, `zip`, `enumerate`, `reversed` and dict views become loops over indices.
 
 The reverse sweep goes through a loop backwards, which an index can and an iterator cannot; and an item read has an adjoint.
-Loops over ranges, and over what carries no derivative and cannot be indexed, stay as they are.
+Loops over ranges, and over what carries no derivative and cannot be indexed, stay as they are. So does a loop over an
+iterator that somebody else reads too, or that is made in another block, outside an enclosing loop: it gives its items
+only once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +18,11 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.transforms.copies import assignments
+from s2s.transforms.infer import ITERATORS
 from s2s.transforms.operations import Operations
 from s2s.transforms.rulebody import Namer
+from s2s.transforms.structure import statements, uses
 from s2s.transforms.task import Task
 
 
@@ -31,20 +37,48 @@ class _Loops:
         self.fn = fn
         self.namer = Namer(fn)
         self.operations = Operations(fn)
-        self.kind = self.operations.kind
-        self.definitions: dict[str, Any] = {}
+        self.times = assignments(fn)
+        self.uses = Counter(name for stmt in statements(fn.body) for name in uses(stmt))
+        self.views_of: dict[str, K.Kind] = {}
+        self.definitions: dict[str, Any] = {}  # those of the current block
+
+    def kind(self, atom: Any) -> K.Kind:
+        known = self.views_of.get(atom.id) if isinstance(atom, gast.Name) else None
+        return known or self.operations.kind(atom)
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
+        outer, self.definitions = self.definitions, {}
         new: list[Any] = []
         for stmt in stmts:
             if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+                stmt = self.lasting(stmt, new)
                 self.definitions[stmt.targets[0].id] = stmt.value
                 new.extend(self.views(stmt))
                 continue
             changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
             stmt = core.rebuilt(stmt, **changes) if changes else stmt
-            new.extend(self.loop(stmt) if isinstance(stmt, gast.For) else [stmt])
+            if isinstance(stmt, gast.For) and self.becomes_indexed(stmt.iter):
+                made = set(self.iterators(stmt.iter))
+                new = [s for s in new if not (isinstance(s, gast.Assign) and made & set(core.writes(s)))]
+                new.extend(self.loop(stmt))
+            else:
+                new.append(stmt)
+        self.definitions = outer
         return new
+
+    def lasting(self, stmt: Any, new: list[Any]) -> Any:
+        """A call that makes an iterator, over names that are not assigned again before it is read."""
+        value, origin = stmt.value, core.origin_of(stmt)
+        if not isinstance(value, gast.Call) or self.operations.function(value) not in ITERATORS:
+            return stmt
+        args = [
+            self.hold(new, core.stem(a.id), a, origin) if isinstance(a, gast.Name) and self.times[a.id] > 1 else a
+            for a in value.args
+        ]
+        for old, held in zip(value.args, args):
+            if held is not old:
+                self.views_of[held.id] = self.kind(old)
+        return core.rebuilt(stmt, value=core.rebuilt(value, args=args))
 
     def views(self, stmt: Any) -> list[Any]:
         """`d.items()` of a dict with known keys is the tuple of its items; likewise keys and values."""
@@ -56,6 +90,9 @@ class _Loops:
             return [stmt]
         new: list[Any] = []
         items = []
+        kinds = {"keys": [K.of_literal(k) for k, _ in known.items], "values": [v for _, v in known.items]}
+        kinds["items"] = [K.Tuple(pair) for pair in zip(kinds["keys"], kinds["values"])]
+        self.views_of[stmt.targets[0].id] = K.Tuple(tuple(kinds[call.func.attr]))
         for key, _ in known.items:
             item: Any = core.constant(key)
             if call.func.attr != "keys":
@@ -66,8 +103,6 @@ class _Loops:
         return [*new, core.rebuilt(stmt, value=gast.Tuple(items, gast.Load()))]
 
     def loop(self, stmt: Any) -> list[Any]:
-        if isinstance(self.kind(stmt.iter), K.Range) or not self.indexable(stmt.iter):
-            return [stmt]
         origin = core.origin_of(stmt)
         before: list[Any] = []
         count = self.count(stmt.iter, before, origin)
@@ -88,16 +123,26 @@ class _Loops:
             return None, [], {}
         return self.operations.function(call), list(call.args), {k.arg: k.value for k in call.keywords}
 
+    def becomes_indexed(self, atom: Any) -> bool:
+        return not isinstance(self.kind(atom), K.Range) and self.indexable(atom)
+
     def indexable(self, atom: Any) -> bool:
         known = self.kind(atom)
-        if isinstance(known, (K.Array, K.Tuple, K.List, K.Sequence, K.Range)):
-            return not (isinstance(known, K.Array) and known.ndim == 0)
+        if not isinstance(known, K.Iterator):
+            return _has_items(known)
         function, operands, keywords = self.definition(atom)
-        if not isinstance(known, K.Iterator) or keywords.keys() - {"start"} or not operands:
+        if keywords.keys() - {"start"} or not operands or self.uses[atom.id] > 1:
             return False
-        if function is reversed and not isinstance(self.kind(operands[0]), (K.Array, K.Tuple, K.List, K.Sequence, K.Range)):
+        if function is reversed and not _has_items(self.kind(operands[0])):
             return False
         return all(self.indexable(o) for o in (operands if function is zip else operands[:1]))
+
+    def iterators(self, atom: Any) -> Iterator[str]:
+        """The names of the iterators that a loop reads."""
+        if isinstance(self.kind(atom), K.Iterator):
+            yield atom.id
+            for operand in self.definition(atom)[1]:
+                yield from self.iterators(operand)
 
     def count(self, atom: Any, before: list[Any], origin: Any) -> Any:
         """The number of items, as an atom."""
@@ -133,3 +178,10 @@ class _Loops:
         name = self.namer.temporary(hint)
         stmts.append(core.assign(name, value, origin))
         return core.name(name)
+
+
+def _has_items(kind: K.Kind) -> bool:
+    """Whether a value of this kind is read by index."""
+    if isinstance(kind, K.Array):
+        return kind.ndim > 0
+    return isinstance(kind, (K.Tuple, K.List, K.Sequence, K.Range))

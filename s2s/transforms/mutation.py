@@ -16,8 +16,10 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
+from s2s.transforms.callee import ours
 from s2s.transforms.infer import ITERATORS, PURE
 from s2s.transforms.operations import Operations
+from s2s.transforms.samples import draws
 from s2s.transforms.task import Task
 from s2s.transforms.versions import INPLACE
 
@@ -27,7 +29,10 @@ MUTATING = {
     np.ndarray.setflags, np.ndarray.byteswap, np.ndarray.__setitem__, np.copyto, np.put, np.place, np.putmask,
     np.fill_diagonal, np.put_along_axis, np.ndarray.itemset if hasattr(np.ndarray, "itemset") else np.put,
 }  # fmt: skip
-HARMLESS = PURE | ITERATORS | {print, isinstance, repr, format, id, type, hash, dict, set, frozenset, getattr, str, bool}
+HARMLESS = PURE | ITERATORS | {
+    print, isinstance, repr, format, id, type, hash, dict, set, frozenset, getattr, str, bool,
+    dict.get, dict.items, dict.keys, dict.values, list.count, list.index, tuple.count, tuple.index,
+}  # fmt: skip
 
 
 def mutation(fn: Function, task: Task) -> Function:
@@ -98,7 +103,8 @@ class _Mutation:
         rule = rules.find(function) if function is not None else None
         if rule is not None and rule.mutates:
             raise NotCompiled("an in-place write is not compiled yet", origin=origin)
-        if rule is None and function not in HARMLESS and not isinstance(function, np.ufunc):
+        known = function in HARMLESS or isinstance(function, np.ufunc) or ours(function) or _only_draws(function)
+        if rule is None and not known:
             self.unknown(value, function, origin)
         return value
 
@@ -120,6 +126,11 @@ class _Mutation:
             if local and (isinstance(known, (K.Array, K.Numeric)) or K.children(known) is not None):
                 what = getattr(function, "__name__", None) or "a function"
                 raise NotCompiled(f"`{what}` may write into an array or container that it is given", origin=origin)
+
+
+def _only_draws(function: Any) -> bool:
+    """Whether a function makes random numbers and writes into nothing but the state of their generator."""
+    return draws(function) and getattr(function, "__name__", None) != "shuffle"
 
 
 def _is_none(node: Any) -> bool:

@@ -62,6 +62,11 @@ def _tuple(kind: Any) -> Any:
     return items if kind.cls is tuple else kind.cls(*items)
 
 
+def _generator(cls: type) -> Any:
+    """A generator of random numbers that is nobody's."""
+    return np.random.RandomState(0) if issubclass(cls, np.random.RandomState) else np.random.default_rng(0)
+
+
 _MAKERS: dict[type, Any] = {
     K.Int: lambda k: 1 if k.value is None else min(k.value, LARGEST),
     K.Bool: lambda k: True if k.value is None else k.value,
@@ -77,7 +82,13 @@ _MAKERS: dict[type, Any] = {
     K.Range: lambda k: range(2),
     K.Slice: lambda k: slice(None),
     K.Static: lambda k: k.value,
+    K.Object: lambda k: _generator(k.cls),
 }
+
+def draws(function: Any) -> bool:
+    """Whether a function makes random numbers, or a generator of them."""
+    return str(getattr(function, "__module__", None)).startswith("numpy.random")
+
 
 _cache: dict[Any, Kind] = {}
 
@@ -114,6 +125,10 @@ def _try_once(function: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, 
     try:
         values = [sample(kind) for kind in args]
         named = {name: sample(kind) for name, kind in keywords}
+        owner = getattr(function, "__self__", None)
+        if owner is not None and draws(function):
+            # The generator behind `np.random.rand` is the user's, and is not to move.
+            function = getattr(_generator(type(owner)), function.__name__)
         if isinstance(function, MethodDescriptorType) and values and isinstance(values[0], np.generic):
             # The methods of NumPy's scalars are looked up among those of arrays.
             function, values = getattr(values[0], function.__name__), values[1:]
