@@ -38,7 +38,10 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     if added > 0:
         g = np.sum(g, axis=tuple(range(added)))
         have = have[added:]
-    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and have[i] != 1) if added >= 0 else ()
+    elif added < 0:
+        have = (1,) * -added + have
+        g = np.reshape(g, have)
+    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and have[i] != 1)
     if stretched:
         g = np.sum(g, axis=stretched, keepdims=True)
     return g if shape_of(g) == shape else np.broadcast_to(g, shape)

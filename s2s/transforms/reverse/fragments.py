@@ -197,7 +197,7 @@ class Fragments:
         value, negative = self.multiplied(g, partial, guarded, stmts, origin, finite=found.rule.guarded)
         if spread is not None:
             return self.spread_product(target, value, negative, y, spread, stmts, origin)
-        fresh = self.reduces(y, target) or (not core.is_atom(value) and not smaller)
+        fresh = not smaller and (self.reduces(y, target) or not core.is_atom(value))
         value = self.unbroadcast(value, y, target, stmts, origin)
         value = self.cast(value, y, core.name(target), stmts, origin)
         return Contribution(target, value, stmts, negative, fresh)
