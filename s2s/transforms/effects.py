@@ -20,6 +20,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Facts, Function, Scope
 from s2s.kinds import Kind
+from s2s.transforms.callee import operation
 from s2s.transforms.operations import Operations
 from s2s.transforms.structure import assigned, defs, is_reverse, statements, uses
 
@@ -73,19 +74,28 @@ class Knowledge:
     """What is known of the names of one function, and so of its expressions."""
 
     def __init__(self, fn: Function) -> None:
+        self.scope = fn.scope
         self.operations = Operations(fn)
-        self.kinds = fn.facts.kinds
-        self.shapes = fn.facts.shapes
+        self.kinds = dict(fn.facts.kinds)
+        self.shapes = dict(fn.facts.shapes)
         self.local = self.operations.local
         self.tapes = tapes(fn)
         self.found: dict[tuple[int, bool], tuple[Any, Effects]] = {}
 
+    def learn(self, name: str, kind: Kind, shape: str | None) -> None:
+        """Take note of a new name."""
+        self.local.add(name)
+        self.kinds[name] = kind
+        if shape is not None:
+            self.shapes[name] = shape
+
     def kind(self, node: Any) -> Kind:
-        return self.operations.kind(node)
+        known = self.kinds.get(node.id) if isinstance(node, gast.Name) else None
+        return self.operations.kind(node) if known is None else known
 
     def function(self, node: Any) -> Any:
         """The function behind an operation, None if it is not known."""
-        return self.operations.function(node)
+        return operation(node, self.kind, self.local)[0]
 
     def effects(self, expr: Any, ours: bool = False) -> Effects:
         """What one operation on atoms may do. `ours`: in the reverse sweep, whose errors are no part of a program."""

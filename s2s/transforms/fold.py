@@ -277,7 +277,7 @@ def as_inplace(stmt: Any, known: Knowledge) -> Any:
         return stmt
     value = stmt.value
     if isinstance(value, gast.Call) and isinstance(value.func, gast.Name) and value.func.id not in known.local:
-        op = _INPLACE.get(known.operations.fn.scope.lookup(value.func.id))
+        op = _INPLACE.get(known.scope.lookup(value.func.id))
         if op is not None and len(value.args) == 2:
             left, right = value.args
             if isinstance(left, gast.Name) and left.id == name:

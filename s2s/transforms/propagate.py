@@ -22,7 +22,6 @@ import numpy as np
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
-from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS
 from s2s.transforms.effects import Effects, Knowledge, module_of
 from s2s.transforms.peephole import rewritten
@@ -47,10 +46,7 @@ from s2s.transforms.structure import (
 def propagate(fn: Function, known: Knowledge) -> Function:
     """`fn` with copies and known values in place."""
     run = _Propagation(fn, known)
-    body = run.block(fn.body)
-    return fn.with_body(body).with_facts(
-        kinds={**fn.facts.kinds, **run.kinds}, shapes={**fn.facts.shapes, **run.shapes}
-    )
+    return fn.with_body(run.block(fn.body))
 
 
 class _Table:
@@ -98,14 +94,13 @@ class _Propagation:
         self.fn = fn
         self.known = known
         self.function = known.function
+        self.kind = known.kind
         self.fixed = captured(fn)
         self.table = _Table()
         self.count = Counter(n for s in statements(fn.body) for n in uses(s))
         self.shared = exposed_names(fn, known)
         self.own_reads: list[str] = []
         self.changed: dict[int, tuple[list[str], bool]] = {}
-        self.kinds: dict[str, Kind] = {}
-        self.shapes: dict[str, str] = {}
         self.next_number = next_number(known.local)
 
     # --- statements ---
@@ -113,7 +108,8 @@ class _Propagation:
     def block(self, stmts: Iterable[Any]) -> list[Any]:
         new: list[Any] = []
         for stmt in stmts:
-            new.extend(self.statement(stmt))
+            if not self.doubled(stmt, new):
+                new.extend(self.statement(stmt))
         return new
 
     def statement(self, stmt: Any) -> list[Any]:
@@ -234,6 +230,29 @@ class _Propagation:
                 value = core.name(holder)
         return stmt if value is stmt.value else core.rebuilt(stmt, value=value)
 
+    def doubled(self, stmt: Any, new: list[Any]) -> bool:
+        """`x = g * w` and then `x += g * w`: the first becomes `x = g * 2 * w` (in `new`), the second goes."""
+        name, added = _added(stmt)
+        self.own_reads = list(uses(stmt))
+        one, other = self.table.values.get(name), self.only(added)
+        if not (isinstance(one, gast.BinOp) and isinstance(one.op, (gast.Mult, gast.Div, gast.MatMult))):
+            return False
+        if other is None or key(one) != key(other) or not is_reverse(stmt):
+            return False
+        for at in range(len(new) - 1, -1, -1):
+            if assigned(new[at]) == name:
+                break
+            if name in uses(new[at]) or blocks(new[at]):
+                return False
+        else:
+            return False
+        before: list[Any] = []
+        twice = gast.BinOp(gast.BinOp(one.left, gast.Mult(), core.constant(2)), one.op, one.right)
+        flat = self.flattened(twice, new[at], before)
+        new[at : at + 1] = [*before, core.rebuilt(new[at], value=flat)]
+        self.note(new[at + len(before)])
+        return True
+
     def flattened(self, expr: Any, stmt: Any, before: list[Any]) -> Any:
         """The expression as one operation on atoms; what is nested goes into temporaries."""
         if isinstance(expr, gast.Call):
@@ -252,7 +271,6 @@ class _Propagation:
         self.next_number += 1
         self.count[name] = 1
         self.own_reads.append(name)
-        self.known.local.add(name)
         self.learn(name, flat)
         new = like(core.assign(name, flat, None), stmt)
         before.append(new)
@@ -264,12 +282,10 @@ class _Propagation:
         unary = isinstance(expr, gast.UnaryOp)
         operands = (expr.operand,) if unary else (expr.left, expr.right)
         function = operator.neg if unary else OPERATORS[type(expr.op)]
-        kind = self.kinds[name] = result_kind(function, tuple(map(self.kind, operands)))
+        kind = result_kind(function, tuple(map(self.kind, operands)))
         shapes = {self.shape(o) for o in operands if K.ndim_of(self.kind(o)) != 0}
-        if isinstance(kind, K.Array) and len(shapes) == 1 and not isinstance(expr.op, gast.MatMult):
-            (shape,) = shapes
-            if shape is not None:
-                self.shapes[name] = shape
+        elementwise = isinstance(kind, K.Array) and not isinstance(expr.op, gast.MatMult)
+        self.known.learn(name, kind, shapes.pop() if elementwise and len(shapes) == 1 else None)
 
     def is_costly(self, value: Any) -> bool:
         """Whether an operation is worth a name of its own rather than being done again."""
@@ -292,14 +308,21 @@ class _Propagation:
             return None
         return self.made(atom)
 
-    def kind(self, node: Any) -> Kind:
-        found = self.kinds.get(node.id) if isinstance(node, gast.Name) else None
-        return self.known.kind(node) if found is None else found
-
     def shape(self, atom: Any) -> str | None:
         if not isinstance(atom, gast.Name):
             return None
-        return self.shapes.get(atom.id) or self.known.shapes.get(atom.id)
+        return self.known.shapes.get(atom.id)
+
+
+def _added(stmt: Any) -> tuple[str, Any]:
+    """Of `x += v` and `x = x + v`, x and v; an empty name of any other statement."""
+    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, gast.Add) and isinstance(stmt.target, gast.Name):
+        return stmt.target.id, stmt.value
+    name = assigned(stmt)
+    if name is not None and isinstance(stmt.value, gast.BinOp) and isinstance(stmt.value.op, gast.Add):
+        if isinstance(stmt.value.left, gast.Name) and stmt.value.left.id == name:
+            return name, stmt.value.right
+    return "", None
 
 
 def key(expr: Any) -> Any:

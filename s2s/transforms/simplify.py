@@ -43,25 +43,32 @@ _FIXED_ATTRIBUTES = ("shape", "ndim", "size", "T", "dtype")
 
 def simplify(fn: Function, task: Task) -> Function:
     """`fn` in fewer and shorter statements, which compute the same."""
+    known = Knowledge(fn)
+    fn = remove_dead(propagate(delay(fn, known), known), known)
     for _ in range(_ROUNDS):
-        before = fn.body
-        fn = propagate(delay(fn, Knowledge(fn)), Knowledge(fn))
-        fn = remove_dead(fn, Knowledge(fn))
-        if len(fn.body) == len(before) and all(a is b for a, b in zip(fn.body, before)):
+        shorter = propagate(delay(fn, known), known)
+        if _same(shorter, fn):
             break
-    fn = read_again(direct_exits(fn, Knowledge(fn)))
-    return remove_dead(fn, Knowledge(fn))
+        fn = remove_dead(shorter, known)
+    plainer = read_again(direct_exits(fn, known), known)
+    if not _same(plainer, fn):
+        fn = remove_dead(plainer, known)
+    return fn.with_facts(kinds=known.kinds, shapes=known.shapes)
 
 
-def read_again(fn: Function) -> Function:
+def _same(a: Function, b: Function) -> bool:
+    return len(a.body) == len(b.body) and all(one is other for one, other in zip(a.body, b.body))
+
+
+def read_again(fn: Function, known: Knowledge) -> Function:
     """`fn` with reads that cost nothing done where their value is used."""
-    return _Rereading(fn).run()
+    return _Rereading(fn, known).run()
 
 
 class _Rereading:
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, known: Knowledge) -> None:
         self.fn = fn
-        self.known = Knowledge(fn)
+        self.known = known
         self.lives = Liveness(fn)
         self.definitions = Counter(fn.param_names)
         self.definitions.update(n for s in statements(fn.body) for n in defs(s))
@@ -111,6 +118,7 @@ class _Rereading:
                 continue
             parts = self.repeated([n for n in loads(value) if n in cheap], cheap, live, stmt, new)
             made[name] = core.temporary(core.stem(name), self.next_number)
+            self.known.learn(made[name], self.known.kind(core.name(name)), None)
             self.next_number += 1
             new.append(like(core.assign(made[name], core.substitute(value, parts), None), stmt))
         return made
@@ -119,11 +127,11 @@ class _Rereading:
         """`t.shape` of a temporary as `x.shape` of a variable that has the same shape and is kept anyway."""
         if not isinstance(value, gast.Attribute) or value.attr not in ("shape", "ndim", "size"):
             return value
-        shape = self.fn.facts.shapes.get(value.value.id)
+        shape = self.known.shapes.get(value.value.id)
         if shape is None or not core.is_temporary(value.value.id):
             return value
         for name in self.shaped:
-            if self.fn.facts.shapes.get(name) == shape and self.definitions[name] == 1 and self.lives.bit(name) & live:
+            if self.known.shapes.get(name) == shape and self.definitions[name] == 1 and self.lives.bit(name) & live:
                 return core.attribute(name, value.attr)
         return value
 
