@@ -7,7 +7,7 @@ may be left out: no `unbroadcast` between equal shapes, no cast between equal dt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -76,9 +76,23 @@ class Fragments:
         active = self.active_parameters(found)
         by_partial = [(p, atom) for p, atom in active if p in found.rule.bodies]
         yield from self.elementwise(found, y, g, spread, by_partial, origin)
-        for parameter, atom in active:
-            if parameter not in found.rule.bodies:
-                yield self.through_vjp(found, parameter, atom, y, g, spread, origin)
+        made = [
+            self.through_vjp(found, parameter, atom, y, g, spread, origin)
+            for parameter, atom in active
+            if parameter not in found.rule.bodies
+        ]
+        if len(made) == 2 and made[0].target == made[1].target and not made[0].stmts and _equal(*(m.value for m in made)):
+            made = [self.twice(made[0], origin)]
+        yield from made
+
+    def twice(self, made: Contribution, origin: Any) -> Contribution:
+        """Both operands are one name and contribute alike: `w @ w`."""
+        value, stmts = made.value, []  # type: ignore[var-annotated]
+        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
+            left = self.emit(stmts, "t", core.binary(value.left, gast.Mult, 2), origin)
+            return replace(made, value=core.rebuilt(value, left=left), stmts=stmts)
+        held = self.emit(stmts, "t", value, origin)
+        return replace(made, value=core.binary(held, gast.Mult, 2), stmts=stmts, fresh=True)
 
     def whole(self, g: Any, spread: str | None, y: str, stmts: list[Any], origin: Any) -> Any:
         """The adjoint of y in y's shape."""
