@@ -22,7 +22,7 @@ from s2s import kinds as K
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
-from s2s.transforms.sameshape import shape_key
+from s2s.transforms.sameshape import kept_of, shape_key
 from s2s.transforms.samples import NoSample, draws, result_kind, sample
 from s2s.transforms.task import Task
 
@@ -62,6 +62,7 @@ class _Inference:
         self.shapes: dict[str, str] = dict(shapes or {})
         self.changed = False
         self.keys: dict[Any, str] = {}  # what has the shape that a key of `sameshape` describes
+        self.reduced: dict[str, str] = {}  # shapes that broadcast to another one: of reductions that keep their axes
         for name in fn.param_names:
             self.define_shape(name, name)
 
@@ -99,6 +100,7 @@ class _Inference:
         kind = self.kind(stmt.value)
         if isinstance(target, gast.Name):
             self.define(target.id, kind, self.shape(stmt.value, kind) or self.same_shape(stmt.value, kind, target.id))
+            self.note_reduction(stmt.value, target.id)
         elif isinstance(target, gast.Tuple):
             for name, item in zip(target.elts, unpacked(kind, target.elts)):
                 self.define(name.value.id if isinstance(name, gast.Starred) else name.id, item)
@@ -122,9 +124,9 @@ class _Inference:
 
     def stable(self, once: Any) -> None:
         """Visit a loop's body until nothing changes any more."""
-        outer, keys = self.changed, self.keys
+        outer, keys, reduced = self.changed, self.keys, self.reduced
         while True:
-            self.changed, self.keys = False, dict(keys)
+            self.changed, self.keys, self.reduced = False, dict(keys), dict(reduced)
             once()
             if not self.changed:
                 break
@@ -271,7 +273,17 @@ class _Inference:
             if K.ndim_of(operand_kind) != kind.ndim:
                 return None
             found.add(self.shapes.get(operand.id) if isinstance(operand, gast.Name) else None)
+        if len(found) == 2 and None not in found:
+            one, other = found
+            return one if self.reduced.get(other) == one else other if self.reduced.get(one) == other else None
         return found.pop() if len(found) == 1 else None
+
+    def note_reduction(self, node: Any, name: str) -> None:
+        """A reduction that keeps its axes broadcasts back to the shape that it came from."""
+        shape = self.shapes.get(name)
+        whole = kept_of(node, lambda call: callee(call, self.kind, self.local))
+        if shape is not None and whole in self.shapes:
+            self.reduced[shape] = self.shapes[whole]
 
     def same_shape(self, node: Any, kind: Kind, name: str) -> str | None:
         """The name that was first given a value of the same shape, by the same operation on like operands."""

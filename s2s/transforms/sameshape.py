@@ -52,6 +52,15 @@ def shape_key(
     return None
 
 
+def kept_of(node: Any, callee: Callable[[Any], tuple[Any, list[Any]]]) -> str | None:
+    """The array that a reduction with `keepdims=True` reduces."""
+    if not isinstance(node, gast.Call):
+        return None
+    kept = any(k.arg == "keepdims" and isinstance(k.value, gast.Constant) and k.value.value is True for k in node.keywords)
+    function, operands = callee(node) if kept else (None, [])
+    return operands[0].id if function in REDUCTIONS and isinstance(operands[0], gast.Name) else None
+
+
 def _all(*parts: Hashable | None) -> Hashable | None:
     return None if None in parts else parts
 
