@@ -235,6 +235,9 @@ class _Propagation:
         name, added = _added(stmt)
         self.own_reads = list(uses(stmt))
         one, other = self.table.values.get(name), self.only(added)
+        added_name = added.id if isinstance(added, gast.Name) else ""
+        if self.count[added_name] == 1 and getattr(self.table.copy_of(added_name), "id", None) == name:
+            other = one
         if not (isinstance(one, gast.BinOp) and isinstance(one.op, (gast.Mult, gast.Div, gast.MatMult))):
             return False
         if other is None or key(one) != key(other) or not is_reverse(stmt):
@@ -242,7 +245,7 @@ class _Propagation:
         for at in range(len(new) - 1, -1, -1):
             if assigned(new[at]) == name:
                 break
-            if name in uses(new[at]) or blocks(new[at]):
+            if blocks(new[at]) or (name in uses(new[at]) and assigned(new[at]) != added_name):
                 return False
         else:
             return False

@@ -2,11 +2,13 @@
 
 import ast
 import copy
+import math
+import textwrap
 
 import gast
 import numpy as np
 
-from s2s import core
+from s2s.codegen.writer import write_function
 from s2s.core import Facts, Function, Origin, Scope
 from s2s.transforms.task import Task
 
@@ -17,19 +19,22 @@ TASK = Task("grad", program=None)
 def core_function(text, *, kinds=None, shapes=None, scope=None):
     """A Core function; statements after a line `# reverse` belong to the reverse sweep.
 
-    A comment `# from: ...` at the end of a line is the text that the statement came from.
+    A comment `# from: ...` at the end of a line is the text that the statement came from; equal texts are one place.
     """
+    text = textwrap.dedent(text).strip("\n")
     lines = text.splitlines()
     reverse = next((i for i, line in enumerate(lines, 1) if line.strip() == "# reverse"), len(lines) + 1)
+    places = {}
     (definition,) = gast.parse(text).body
     for node in gast.walk(definition):
         if isinstance(node, gast.stmt) and node is not definition:
             line = lines[node.lineno - 1]
             quoted = line.split("# from: ")[1] if "# from: " in line else line.strip()
-            node.origin = Origin("<test>", node.lineno, node.col_offset, node.lineno, 0, quoted, definition.name)
+            place = places.setdefault(quoted, node.lineno)
+            node.origin = Origin("<test>", place, 0, place, 0, quoted, definition.name)
             if node.lineno > reverse and not isinstance(node, gast.Return):
                 node.sweep = "reverse"
-    names = {"np": np, "math": __import__("math"), **(scope or {})}
+    names = {"np": np, "math": math, **(scope or {})}
     origin = Origin("<test>", 1, 0, 1, 0, "", definition.name)
     facts = Facts(kinds=kinds or {}, shapes=shapes or {})
     return Function(definition.name, definition.args, tuple(definition.body), Scope(names), origin, None, facts)
@@ -37,19 +42,12 @@ def core_function(text, *, kinds=None, shapes=None, scope=None):
 
 def text_of(fn):
     """The body of a function as text, comments included."""
-    tree = gast.Module([gast.FunctionDef(fn.name, fn.params, _commented(fn.body), [], None, None, [])], [])
-    body = ast.unparse(ast.fix_missing_locations(gast.gast_to_ast(tree))).split("\n")[1:]
-    return "\n".join(line[4:].replace("'#", "#").rstrip("'") if "'#" in line else line[4:] for line in body)
+    return "\n".join(line[4:] for line in write_function(fn).rstrip("\n").split("\n")[1:])
 
 
-def _commented(block):
-    new = []
-    for stmt in block:
-        for line in getattr(stmt, "comment", ()):
-            new.append(gast.Expr(gast.Constant(f"# {line}", None)))
-        changes = {f: _commented(b) for f, b in core.blocks(stmt) if not f.startswith("handlers")}
-        new.append(core.rebuilt(stmt, **changes))
-    return new
+def body(text):
+    """Expected text, written with the indentation of the test."""
+    return textwrap.dedent(text).strip("\n")
 
 
 def run(fn, *args, **keywords):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from s2s import core
 from s2s import kinds as K
 from s2s.transforms.coalesce import coalesce
 from s2s.transforms.comment import comment
@@ -16,7 +17,7 @@ from s2s.transforms.rename import rename
 from s2s.transforms.simplify import simplify
 from tests.transforms.programs import TASK, core_function, run
 
-PASSES = (simplify, coalesce, fold, rename, comment)
+PASSES = (simplify, coalesce, simplify, fold, rename, comment)
 NAMES = ["a", "a·2", "a·3", "b", "b·2", "b·3", "a_bar", "a_bar·2", "t··1", "t··2", "t··3", "cond··4", "t_bar··5"]
 ARRAYS = ["v", "v·2", "v·3", "w", "t··6", "t··7", "v_bar"]
 
@@ -235,6 +236,8 @@ def test_passes_preserve_the_meaning_of_random_programs(known, seed):
     want, logged = outcome(fn)
     for step in PASSES:
         fn = step(fn, TASK)
+        if step in (simplify, coalesce):
+            core.check(fn)
         got, count = outcome(fn)
         assert count == logged, step.__name__
         for a, b in zip(got, want):
