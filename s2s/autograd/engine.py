@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd import modes, nodes
+from s2s.autograd import variable as variables_module
 from s2s.autograd.border import fit, private, public, run_hooks
 from s2s.autograd.nodes import at, put
 from s2s.autograd.operation import Operation
@@ -326,3 +327,4 @@ def pull_through(
 
 
 nodes.pull_through = pull_through
+variables_module.run_backward = backward

@@ -79,6 +79,11 @@ def _attribute(name: str) -> Any:
     )
 
 
+def run_backward(*args: Any) -> None:
+    """Stands for `engine.backward` until the engine, which works on Variables, puts itself here."""
+    raise RuntimeError("the engine is not loaded")
+
+
 class Variable(Value):
     """An array or number with a gradient.
 
@@ -199,9 +204,7 @@ class Variable(Value):
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Add the gradients of this Variable to the `.grad` of leaves; see `s2s.autograd.backward`."""
-        from s2s.autograd import engine  # the engine works on Variables
-
-        engine.backward(self, gradient, retain_graph, create_graph, inputs)
+        run_backward(self, gradient, retain_graph, create_graph, inputs)
 
     def detach(self) -> Self:
         """The same data (and memory) without the graph."""

@@ -193,7 +193,6 @@ def test_seeds_that_are_no_real_number_are_refused(seed):
 # --- results -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="the message of compiled code does not name them yet", strict=False)
 def test_a_result_of_several_elements_is_refused():
     df = s2s.grad(lambda x: x * 2.0)
     with pytest.raises(s2s.ArgumentError, match="scalar") as caught:

@@ -198,7 +198,6 @@ def test_containers_keep_their_structure():
 
 
 @pytest.mark.parametrize("x", [np.float32(2.0), np.array([1.0, 2.0], np.float32), 2.0, np.array(2.0, np.float32)])
-@pytest.mark.xfail(reason="the cotangent of a sum is made in double precision", strict=False)
 def test_gradient_has_the_dtype_of_its_argument(x):
     got = s2s.grad(lambda x: np.sum(x * x))(x)
     assert np.asarray(got).dtype == np.asarray(x).dtype
@@ -266,7 +265,6 @@ def test_seed_gets_another_name_where_the_function_could_take_it():
     assert s2s.grad(taken)(3.0, out_bar=5.0, out_bar2=2.0) == 10.0
 
 
-@pytest.mark.xfail(reason="the generated gradient calls its seed out_bar beside **keywords too", strict=False)
 def test_seed_gets_another_name_beside_any_keywords():
     def f(x, **keywords):
         return x * keywords["out_bar"]
