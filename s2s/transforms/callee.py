@@ -27,7 +27,7 @@ UNARY: dict[type, Any] = {
 
 
 def attribute_kind(owner: Kind, attr: str) -> Kind:
-    """The kind of an attribute of a value of some kind; of the variable in a closure's cell, which may be empty still."""
+    """The kind of an attribute of a value of some kind. A cell of a closure may be empty still."""
     if isinstance(owner, K.Static):
         try:
             return K.of(getattr(owner.value, attr))
@@ -36,7 +36,7 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
     if isinstance(owner, K.Record):
         return dict(owner.fields).get(attr, K.UNKNOWN)
     if isinstance(owner, K.Tuple) and attr in getattr(owner.cls, "_fields", ()):
-        return owner.items[owner.cls._fields.index(attr)]  # type: ignore[attr-defined, no-any-return]
+        return owner.items[owner.cls._fields.index(attr)]  # type: ignore[attr-defined]
     ndim = K.ndim_of(owner)
     if attr == "ndim" and ndim is not None:
         return K.Int(ndim)

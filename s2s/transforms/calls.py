@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import gast
 
-from s2s import rules
+from s2s import core, rules
+from s2s import kinds as K
 from s2s.core import MISSING, Function, Scope
 from s2s.transforms.inline import inline_calls
+from s2s.transforms.structure import next_number, statements
 from s2s.transforms.task import Program, Task
 
 # Python functions of these packages are known by their rules or not at all.
@@ -18,7 +22,41 @@ OPAQUE = ("numpy", "scipy", "math", "builtins", "s2s")
 
 def inline(fn: Function, task: Task) -> Function:
     """`fn` with the bodies of the user functions that it calls by name."""
-    return inline_calls(fn, lambda call, scope: _resolve(call, scope, task.program), task.program.lower)
+    start, displays = _variadic(fn, task)
+    return inline_calls(
+        fn, lambda call, scope: _resolve(call, scope, task.program), task.program.lower, start, displays
+    )
+
+
+def _variadic(fn: Function, task: Task) -> tuple[list[Any], dict[str, Any]]:
+    """Names for the items of variadic parameters that calls pass on: the reads of these items, and displays of them."""
+    passed_on = {n for s in statements(fn.body) for n in _spread_names(getattr(s, "value", None))}
+    start: list[Any] = []
+    displays: dict[str, Any] = {}
+    numbers = itertools.count(next_number(fn.local_names()))
+
+    def item(param: str, hint: str, key: Any) -> Any:
+        name = core.temporary(hint, next(numbers))
+        start.append(core.assign(name, core.subscript(param, core.constant(key)), fn.origin))
+        return core.name(name)
+
+    for param in (fn.params.vararg, fn.params.kwarg):
+        kind = task.kinds.get(param.id) if param is not None and param.id in passed_on else None
+        if isinstance(kind, K.Tuple):
+            items = [item(param.id, core.stem(param.id), i) for i in range(len(kind.items))]
+            displays[param.id] = gast.Tuple(items, gast.Load())
+        elif isinstance(kind, K.Dict):
+            values = [item(param.id, key, key) for key, _ in kind.items]
+            displays[param.id] = gast.Dict([core.constant(key) for key, _ in kind.items], values)
+    return start, displays
+
+
+def _spread_names(call: Any) -> Iterator[str]:
+    """The names that a call spreads out."""
+    if isinstance(call, gast.Call):
+        operands = [a.value for a in call.args if isinstance(a, gast.Starred)]
+        operands += [k.value for k in call.keywords if k.arg is None]
+        yield from (o.id for o in operands if isinstance(o, gast.Name))
 
 
 def value_of_path(node: Any, scope: Scope) -> Any:
@@ -51,5 +89,3 @@ def _method(path: Any, scope: Scope) -> Any:
         return MISSING
     found = getattr(type(owner), path.attr, None)
     return types.MethodType(found, owner) if isinstance(found, types.FunctionType) else MISSING
-
-

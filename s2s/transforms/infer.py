@@ -17,11 +17,12 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s import core, rules
 from s2s import kinds as K
+from s2s import rules
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
+from s2s.transforms.items import entry_kind, item_kind, iterator_kind, literal, slice_kind, unpacked
 from s2s.transforms.sameshape import kept_of, shape_key
 from s2s.transforms.samples import NoSample, draws, result_kind, sample
 from s2s.transforms.task import Task
@@ -29,8 +30,9 @@ from s2s.transforms.task import Task
 # Functions whose result is decided by kinds alone: sampled, and the result's value is kept.
 STATIC = {len, isinstance, callable, hasattr, issubclass, np.ndim, np.iscomplexobj, np.isrealobj, np.isscalar,
           np.issubdtype, np.result_type}  # fmt: skip
-PURE = STATIC | {range, int, float, complex, bool, tuple, list, abs, min, max, sum, pow, round, divmod, slice, str, any, all,
-                 dict, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128, np.complex64}  # fmt: skip
+PURE = STATIC | {range, int, float, complex, bool, tuple, list, dict, abs, min, max, sum, pow, round, divmod, slice,
+                 str, any, all, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128,
+                 np.complex64}  # fmt: skip
 ITERATORS = {zip, enumerate, reversed}
 
 
@@ -203,7 +205,7 @@ class _Inference:
         if isinstance(op, (gast.In, gast.NotIn)):
             return K.Bool()
         function = OPERATORS[type(op)]
-        known = _literal(left), _literal(right)
+        known = literal(left), literal(right)
         return _truth(function, *known) if MISSING not in known else result_kind(function, (left, right))
 
     def kind_Subscript(self, node: Any) -> Kind:
@@ -212,21 +214,10 @@ class _Inference:
         if inner is None or isinstance(owner, K.Record):
             known = _GETITEM.kind(owner, index)
             return known if not isinstance(known, K.Unknown) else result_kind(operator.getitem, (owner, index))
-        if isinstance(owner, K.Dict):
-            key = _literal(index)
-            return dict(owner.items).get(key, K.UNKNOWN) if key is not MISSING else joined(inner)
-        if isinstance(index, K.Int):
-            if index.value is not None and isinstance(owner, (K.Tuple, K.List)):
-                return inner[index.value] if -len(inner) <= index.value < len(inner) else K.UNKNOWN
-            return joined(inner)
         if isinstance(node.slice, gast.Slice):
-            bounds = [K.NONE if b is None else self.kind(b) for b in (node.slice.lower, node.slice.upper, node.slice.step)]
-            known_bounds = [_literal(b) for b in bounds]
-            if MISSING not in known_bounds and isinstance(owner, (K.Tuple, K.List)):
-                part = inner[slice(*known_bounds)]
-                return K.Tuple(part) if isinstance(owner, K.Tuple) else K.List(part)
-            return K.Sequence(joined(inner), tuple if isinstance(owner, K.Tuple) else list)
-        return K.UNKNOWN
+            parts = (node.slice.lower, node.slice.upper, node.slice.step)
+            return slice_kind(owner, [K.NONE if part is None else self.kind(part) for part in parts])
+        return entry_kind(owner, index)
 
     def index_kind(self, node: Any) -> Kind:
         if isinstance(node, gast.Slice):
@@ -246,7 +237,7 @@ class _Inference:
         return K.List(tuple(self.kind(e) for e in node.elts))
 
     def kind_Dict(self, node: Any) -> Kind:
-        keys = [MISSING if k is None else _literal(self.kind(k)) for k in node.keys]
+        keys = [MISSING if k is None else literal(self.kind(k)) for k in node.keys]
         if MISSING in keys:
             return K.UNKNOWN
         return K.Dict(tuple((k, self.kind(v)) for k, v in zip(keys, node.values)))
@@ -310,67 +301,12 @@ class _Inference:
 
 
 _GETITEM: Any = rules.find(operator.getitem)
-_SAME_SHAPE = {np.copy, np.ndarray.copy, np.ndarray.astype, np.zeros_like, np.ones_like, np.empty_like, np.cumsum, np.real, np.imag}
-
-
-def iterator_kind(function: Any, args: tuple[Kind, ...]) -> Kind:
-    """The kind of `zip(...)`, `enumerate(...)` or `reversed(...)`."""
-    items = tuple(item_kind(a) for a in args)
-    if function is enumerate:
-        items = (K.Int(), items[0])
-    return K.Iterator(items[0] if function is reversed else K.Tuple(items))
-
-
-def joined(kinds: Sequence[Kind]) -> Kind:
-    """The join of several kinds; UNKNOWN of none."""
-    if not kinds:
-        return K.UNKNOWN
-    result = kinds[0]
-    for kind in kinds[1:]:
-        result = K.join(result, kind)
-    return result
-
-
-def item_kind(kind: Kind) -> Kind:
-    """The kind of what a loop over a value of `kind` gives."""
-    if isinstance(kind, K.Range):
-        return K.Int()
-    if isinstance(kind, K.Iterator):
-        return kind.item
-    if isinstance(kind, K.Array):
-        return result_kind(operator.getitem, (kind, K.Int())) if kind.ndim else K.UNKNOWN
-    if isinstance(kind, (K.Tuple, K.List, K.Sequence)):
-        return joined(K.children(kind) or ())
-    return K.Str() if isinstance(kind, (K.Str, K.Dict)) else K.UNKNOWN
-
-
-def unpacked(kind: Kind, targets: Sequence[Any]) -> list[Kind]:
-    """The kinds that the targets of an unpacking get."""
-    starred = [i for i, t in enumerate(targets) if isinstance(t, gast.Starred)]
-    items = K.children(kind) if isinstance(kind, (K.Tuple, K.List)) else None
-    if items is not None and not starred and len(items) == len(targets):
-        return list(items)
-    if items is not None and starred and len(items) >= len(targets) - 1:
-        (at,) = starred
-        after = len(targets) - at - 1
-        middle = K.List(items[at : len(items) - after])
-        return [*items[:at], middle, *items[len(items) - after :]]
-    if starred:
-        return [K.Sequence(item_kind(kind)) if i in starred else item_kind(kind) for i in range(len(targets))]
-    return [item_kind(kind)] * len(targets)
-
-
-def _literal(kind: Kind) -> Any:
-    """The value of a kind whose value is known, else MISSING."""
-    if isinstance(kind, (K.Int, K.Bool, K.Str)):
-        return MISSING if kind.value is None else kind.value
-    if isinstance(kind, K.Static):
-        return kind.value
-    return None if isinstance(kind, K.NoneKind) else MISSING
+_SAME_SHAPE = {np.copy, np.ndarray.copy, np.ndarray.astype, np.zeros_like, np.ones_like, np.empty_like, np.cumsum,
+               np.real, np.imag}  # fmt: skip
 
 
 def _known(function: Any, *operands: Kind) -> Kind:
-    values = [_literal(k) for k in operands]
+    values = [literal(k) for k in operands]
     small = all(v is not MISSING and abs(v) < 1000 for v in values)
     if not small or (function in (operator.pow, operator.lshift) and values[1] > 64):
         return result_kind(function, tuple(type(k)() for k in operands))

@@ -30,6 +30,7 @@ from s2s import core
 from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
 from s2s.transforms.foreign import Importer, LiveReads
+from s2s.transforms.spread import Displays
 from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
 from s2s.transforms.task import Callee
 
@@ -45,16 +46,21 @@ Resolve = Callable[[Any, Scope], Callee | None]
 Lower = Callable[[FunctionType], Function]
 
 
-def inline_calls(fn: Function, resolve: Resolve, lower: Lower) -> Function:
+def inline_calls(
+    fn: Function, resolve: Resolve, lower: Lower, start: Sequence[Any] = (), displays: Mapping[str, Any] | None = None
+) -> Function:
     """`fn` with calls replaced by the bodies of the functions called.
 
     resolve: the callee of a Call node in a scope, or None where the call is to stay. It is asked only about names that
         are not local.
     lower: a function in Core.
+    start: statements to begin with, which assign names.
+    displays: what variadic parameters hold, as displays of these names; see `spread.py`.
 
     Raises NotCompiled for recursion, for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
     """
-    return _Inliner(fn, resolve, lower).run()
+    run = _Inliner(fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}))
+    return run.run([*start], fn.body)
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,9 @@ class _Place:
 
 
 class _Inliner:
-    def __init__(self, fn: Function, resolve: Resolve, lower: Lower) -> None:
+    def __init__(self, fn: Function, resolve: Resolve, lower: Lower, displays: Displays) -> None:
         self.fn = fn
+        self.displays = displays
         self.resolve = resolve
         self.lower = functools.cache(lower)
         self.local = fn.local_names()
@@ -76,9 +83,8 @@ class _Inliner:
         self.numbers = itertools.count(_last_number(self.local) + 1)
         self.added = 0
 
-    def run(self) -> Function:
-        body = self.block(self.fn.body, _Place())
-        return replace(self.fn, body=tuple(body), scope=self.importer.scope)
+    def run(self, start: list[Any], body: Iterable[Any]) -> Function:
+        return replace(self.fn, body=(*start, *self.block(body, _Place())), scope=self.importer.scope)
 
     def temporary(self, hint: str) -> str:
         name = core.temporary(hint, next(self.numbers))
@@ -86,7 +92,14 @@ class _Inliner:
         return name
 
     def block(self, stmts: Iterable[Any], place: _Place) -> list[Any]:
-        return [new for stmt in stmts for new in self.statement(stmt, place)]
+        outer, self.displays = self.displays, self.displays.copy()
+        new: list[Any] = []
+        for stmt in stmts:
+            stmt = self.displays.before(stmt)
+            new.extend(self.statement(stmt, place))
+            self.displays.after(stmt)
+        self.displays = outer
+        return new
 
     def statement(self, stmt: Any, place: _Place) -> list[Any]:
         inlined = self.expand(stmt, place)

@@ -1,9 +1,9 @@
 """Loops over arrays, sequences, `zip`, `enumerate`, `reversed` and dict views become loops over indices.
 
-The reverse sweep goes through a loop backwards, which an index can and an iterator cannot; and an item read has an adjoint.
-Loops over ranges, and over what carries no derivative and cannot be indexed, stay as they are. So does a loop over an
-iterator that somebody else reads too, or that is made in another block, outside an enclosing loop: it gives its items
-only once.
+The reverse sweep goes through a loop backwards, which an index can and an iterator cannot; and an item read has an
+adjoint. Loops over ranges, and over what carries no derivative and cannot be indexed, stay as they are. So does a loop
+over an iterator that somebody else reads too, or that is made in another block, outside an enclosing loop: it gives its
+items only once.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ Where kinds show that `x += v` rebinds a number, it becomes `x = x + v`.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 

@@ -25,13 +25,14 @@ from s2s.transforms.prune import prune
 from s2s.transforms.rename import rename
 from s2s.transforms.reverse import reverse
 from s2s.transforms.scalarise import scalarise
+from s2s.transforms.sequences import sequences
 from s2s.transforms.simplify import simplify
 from s2s.transforms.task import Task
 from s2s.transforms.versions import versions
 
 Pass = Callable[[Function, Task], Function]
 
-ANALYSE: tuple[Pass, ...] = (inline, versions, copies, infer, prune, mutation, loops, scalarise, leaves, copies, infer, activity)
+ANALYSE: tuple[Pass, ...] = (inline, versions, copies, infer, prune, mutation, loops, scalarise, leaves, copies, infer, sequences, activity)
 POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)
 
 

@@ -1,7 +1,7 @@
 """Small values that stand for kinds: the kind of a result is found by calling the function on samples.
 
-Arrays have two entries in each dimension (so that products of all ranks fit) and are positive definite in their last two
-dimensions (so that factorisations succeed). Results of sampling are cached by function and kinds.
+Arrays have two entries in each dimension (so that products of all ranks fit) and are positive definite in their last
+two dimensions (so that factorisations succeed). Results of sampling are cached by function and kinds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.kinds import Kind
-
 
 # Sizes are made no larger, so that no array in a sample is.
 LARGEST = 8
@@ -84,6 +83,7 @@ _MAKERS: dict[type, Any] = {
     K.Static: lambda k: k.value,
     K.Object: lambda k: _generator(k.cls),
 }
+
 
 def draws(function: Any) -> bool:
     """Whether a function makes random numbers, or a generator of them."""

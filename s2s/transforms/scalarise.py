@@ -1,7 +1,7 @@
 """Containers that are built and taken apart again within the function disappear: their items are names.
 
-`t = (a, b)` and then `p, q = t` or `t[0]` become copies of a and b. Lists and dicts count too: what is written into never
-gets here (`mutation` has refused it). An item whose name is assigned again later, in a loop, gets a name of its own.
+`t = (a, b)` and then `p, q = t` or `t[0]` become copies of a and b. Lists and dicts count too: what is written into
+never gets here (`mutation` has refused it). An item whose name is assigned again later, in a loop, gets a name of its own.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def test_wrong_calls_are_left_to_python(fun):
     assert str(caught.value) == str(expected.value)
 
 
-def test_star_arguments_are_refused():
+def test_star_arguments_of_displays_are_spread():
     def fun(x):
         values = [x]
         return square(*values)
@@ -171,6 +171,35 @@ def test_star_arguments_are_refused():
         return square(**values)
 
     for function in (fun, named):
+        assert_same(function, 3.0)
+
+
+def test_star_arguments_that_may_have_changed_are_refused():
+    def grown(x):
+        values = []
+        values.append(x)
+        return square(*values)
+
+    def renamed(x):
+        values = {"v": x}
+        other = values
+        other["v"] = 2.0 * x
+        return square(**values)
+
+    def reassigned(x):
+        values = [x]
+        x = 2.0 * x
+        return square(*values)
+
+    def in_loop(x):
+        values, total = (x,), 0.0
+        for _ in range(3):
+            total += square(*values)
+            x = 2.0 * x
+            values = (x,)
+        return total
+
+    for function in (grown, renamed, reassigned, in_loop):
         with pytest.raises(NotCompiled, match=r"a call of square with `\*` or `\*\*`"):
             inlined(function)
 
