@@ -50,7 +50,7 @@ class _Delay:
                 stmts.insert(last, stmts.pop(at))
                 del old[name]  # type: ignore[arg-type]
                 continue
-            for bound in defs(stmt):
+            for bound in (*defs(stmt), *core.all_writes(stmt)):
                 old.pop(bound, None)
             copy = copied(stmt)
             if copy is not None and isinstance(copy[1], gast.Name) and is_reverse(stmt):

@@ -20,6 +20,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Facts, Function, Scope
 from s2s.kinds import Kind
+from s2s.runtime import numeric, pytree
 from s2s.transforms.callee import operation
 from s2s.transforms.operations import Operations
 from s2s.transforms.structure import assigned, defs, is_reverse, statements, uses
@@ -68,6 +69,8 @@ _WRITING_NUMPY = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_alo
 _WRITING_METHODS = {"byteswap", "fill", "partition", "put", "resize", "setfield", "setflags", "sort", "tofile", "dump"}
 # What the reverse sweep calls, besides NumPy: functions of values, which write nothing.
 _OURS = ("s2s.runtime", "s2s.rules")
+# ... but for those that accumulate in place, and the check whose error the user is meant to see.
+_OURS_WITH_EFFECT = (pytree.add, pytree.accumulate, numeric.scatter_add, numeric.require_scalar)
 
 
 class Knowledge:
@@ -209,10 +212,12 @@ class Knowledge:
             return ANYTHING
         if any(k.arg in (None, "out") for k in expr.keywords) or _writes(function):
             return ANYTHING
+        if function in _OURS_WITH_EFFECT:
+            return ANYTHING
         if ours and module_of(function).startswith(_OURS):
             return READ
         kinds = [self.kind(n) for n in self.operands(expr)]
-        if module_of(function) == "_operator" and K.immutable(kinds[0]):
+        if module_of(function) == "_operator" and kinds and K.immutable(kinds[0]):
             return Effects(raises=True)
         if not (isinstance(function, np.ufunc) or module_of(function).split(".")[0] in ("numpy", "math")):
             if function not in _PURE_BUILTINS and not _is_array_method(function):
