@@ -137,7 +137,7 @@ def refuse_wide(ans):
 def qr_vjp(g, ans, a, mode="reduced"):
     q, r, q_bar, r_bar = factors_and_cotangents(g, ans, a, mode)
     inner = np.triu(np.conj(r_bar) @ adjoint(r) - adjoint(q) @ np.conj(q_bar))
-    inner = inner + adjoint(np.triu(inner, 1)) - 1j * imaginary_diagonal(inner)
+    inner = inner + adjoint(np.triu(inner, 1)) - imaginary_diagonal(inner)
     return np.conj((np.conj(q_bar) + q @ inner) @ adjoint(np.linalg.inv(r)))
 
 
@@ -148,7 +148,7 @@ def qr_jvp(a_dot, ans, a, mode="reduced"):
     scaled = a_dot @ np.linalg.inv(r)
     inner = adjoint(q) @ scaled
     lower = np.tril(inner, -1)
-    turn = lower - adjoint(lower) + 1j * imaginary_diagonal(inner)
+    turn = lower - adjoint(lower) + imaginary_diagonal(inner)
     r_dot = (inner - turn) @ r
     if mode == "r":
         return r_dot
@@ -156,8 +156,8 @@ def qr_jvp(a_dot, ans, a, mode="reduced"):
 
 
 def imaginary_diagonal(a):
-    """The imaginary part of the diagonal, as a matrix; 0 for a real matrix."""
-    return np.eye(a.shape[-1]) * np.imag(a) if np.iscomplexobj(a) else 0
+    """What the diagonal has beside its real part, as a matrix; 0 for a real matrix."""
+    return 1j * np.eye(a.shape[-1]) * np.imag(a) if np.iscomplexobj(a) else 0
 
 
 def factors_and_cotangents(g, ans, a, mode):

@@ -120,10 +120,17 @@ class _Forward:
         elif isinstance(value, gast.Subscript) or (
             isinstance(value, gast.Attribute) and K.children(self.kind(value.value)) is not None
         ):
-            tangent = core.rebuilt(value, value=self.tangent(value.value, out, origin))
+            tangent = self.part(value, out, origin)
         else:
             tangent = self.operation(value, y, out, origin)
         out.append(tangent_assign(self.dot(y), tangent, origin))
+
+    def part(self, node: Any, out: list[Any], origin: Any) -> Any:
+        """The tangent of an item: the item of the tangent. That of a named tuple may be a plain one."""
+        owner, kind = self.tangent(node.value, out, origin), self.kind(node.value)
+        if isinstance(node, gast.Attribute) and isinstance(kind, K.Tuple):
+            return core.subscript(owner, kind.cls._fields.index(node.attr))  # type: ignore[attr-defined]
+        return core.rebuilt(node, value=owner)
 
     def unpack(self, stmt: Any, target: Any, out: list[Any], origin: Any) -> None:
         if not isinstance(stmt.value, gast.Name):
