@@ -32,6 +32,11 @@ def augment(target: Value, function: Any, other: Any) -> Any:
         result = apply(function, (target, other))
         return result if target.copies or not isinstance(result, Value) else _moved(target, result, function.__name__)
     refuse_leaf(target, function.__name__)
+    op = operation.find(function)
+    if op is not None and op.zero:
+        # `//=` leaves nothing of what was there but steps: the result is a constant.
+        assign(target, Ellipsis, function(data.copy(), plain(other)), function.__name__)
+        return target
     operands = (target, other)
     parents = [v.parent() if isinstance(v, Value) else None for v in operands]
     active = tuple(i for i, parent in enumerate(parents) if parent is not None) if modes.state.enabled else ()
