@@ -1,0 +1,264 @@
+"""Is what the compiler makes of a function right? Value, gradient and tangent, against differences and the tape, at every stage.
+
+`verify(f, args)` raises AssertionError where anything disagrees, and tells what could be compared.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import s2s
+from s2s import core
+from s2s import kinds as K
+from s2s.autograd.record import tape_value_and_grad
+from s2s.codegen.build import build
+from s2s.codegen.writer import write_function
+from s2s.transforms.pipeline import stages
+from s2s.transforms.task import Task
+
+STEPS = 1e-5, 3e-6
+LARGE = 1e6  # beyond this, differences and rounding tell little
+
+
+@dataclass
+class Outcome:
+    """What was compared: `compiled` (else the tape was taken, for `reason`), `raised`, differences at a `kink` or not finite."""
+
+    compiled: bool = True
+    reason: str = ""
+    raised: bool = False
+    finite: bool = True
+    kink: bool = False
+
+
+# --- trees of numbers ---
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    """The numbers, arrays and other leaves of a container."""
+    if isinstance(tree, dict):
+        children: Sequence[Any] = list(tree.values())
+    elif dataclasses.is_dataclass(tree):
+        children = [getattr(tree, f.name) for f in dataclasses.fields(tree)]
+    elif isinstance(tree, (list, tuple)):
+        children = tree
+    else:
+        yield tree
+        return
+    for child in children:
+        yield from leaves(child)
+
+
+def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """A container of the same structure with `function` applied to its leaves."""
+    if isinstance(tree, dict):
+        return {k: mapped(function, v, *(o[k] for o in others)) for k, v in tree.items()}
+    if dataclasses.is_dataclass(tree):
+        names = [f.name for f in dataclasses.fields(tree)]
+        return replace(tree, **{n: mapped(function, getattr(tree, n), *(getattr(o, n) for o in others)) for n in names})
+    if isinstance(tree, (list, tuple)):
+        items = [mapped(function, *parts) for parts in zip(tree, *others)]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    return function(tree, *others)
+
+
+def is_float(leaf: Any) -> bool:
+    return np.asarray(leaf).dtype.kind == "f" and not isinstance(leaf, str)
+
+
+def differentiable(args: Sequence[Any]) -> list[int]:
+    """The positions of the arguments that hold a float."""
+    return [i for i, arg in enumerate(args) if any(map(is_float, leaves(arg)))]
+
+
+def direction(rng: np.random.Generator, tree: Any) -> Any:
+    """A random tangent in the structure, shapes and dtypes of a tree; None for what carries no derivative."""
+
+    def draw(leaf: Any) -> Any:
+        if not is_float(leaf):
+            return None
+        if isinstance(leaf, np.ndarray):
+            return rng.normal(size=leaf.shape).astype(leaf.dtype)
+        return type(leaf)(rng.normal())
+
+    return mapped(draw, tree)
+
+
+def inner(gradient: Any, tangent: Any) -> float:
+    """The derivative along a tangent, by the gradient."""
+    pairs = zip(leaves(gradient), leaves(tangent), strict=True)
+    return float(sum(np.sum(np.multiply(g, d, dtype=float)) for g, d in pairs if d is not None))
+
+
+def widened(leaf: Any) -> Any:
+    """In double precision."""
+    if isinstance(leaf, np.ndarray) and leaf.dtype == np.float32:
+        return leaf.astype(float)
+    return float(leaf) if isinstance(leaf, np.float32) else leaf
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal bit for bit, in type too."""
+    return type(a) is type(b) and np.asarray(a).dtype == np.asarray(b).dtype and np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+# --- what is compared ---
+
+
+def verify(f: Any, args: Sequence[Any], argnums: Sequence[int] | None = None, *, each_stage: bool = True, seed: int = 0) -> Outcome:
+    """Compare everything that is generated for a call of `f`."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return _verify(f, args, argnums, each_stage, np.random.default_rng(seed))
+
+
+def _verify(f: Any, args: Sequence[Any], argnums: Sequence[int] | None, each_stage: bool, rng: np.random.Generator) -> Outcome:
+    found = Outcome()
+    argnums = tuple(differentiable(args) if argnums is None else argnums)
+    plain = run(f, args)
+    gradient = s2s.value_and_grad(f, argnums, strict=True)
+    try:
+        gradient.source(*args)
+    except s2s.UnsupportedSyntaxError as refusal:
+        assert "fault of its own" not in str(refusal), refusal
+        found.compiled, found.reason = False, refusal.message
+        gradient = s2s.value_and_grad(f, argnums)
+    if isinstance(plain, Exception):
+        found.raised = True
+        raised = run(gradient, args)
+        assert type(raised) is type(plain) and raised.args == plain.args, f"{raised!r} instead of {plain!r}"
+        return found
+    result = run(gradient, args)
+    if isinstance(result, Exception):
+        raise result
+    value, gradients = result
+    assert same(value, plain), f"the value is {value!r}, not {plain!r}"
+    fits(gradients, [args[i] for i in argnums])
+    tangents = [direction(rng, arg) if i in argnums else None for i, arg in enumerate(args)]
+    single = any(np.asarray(leaf).dtype == np.float32 for leaf in leaves(args))
+    found.finite = bool(abs(value) < LARGE) and all(np.all(np.abs(leaf) < LARGE) for leaf in leaves(gradients) if is_float(leaf))
+    if found.finite:
+        along = inner(gradients, [tangents[i] for i in argnums])
+        found.kink = not agrees_with_differences(f, args, tangents, along, single)
+        agrees_with_tape(f, args, argnums, gradients, 1e-4 if single else 1e-9)
+        if found.compiled:
+            agrees_with_forward_mode(f, args, tangents, plain, along, 1e-4 if single else 1e-9)
+    if found.compiled and each_stage:
+        tolerance = 1e-4 if single else 1e-9
+        check_stages(gradient, args, plain, gradients, tolerance if found.finite else None)
+    return found
+
+
+def run(f: Any, args: Sequence[Any], **keywords: Any) -> Any:
+    """What a call on copies of the arguments returns, or raises. The arguments stay as they were."""
+    given = copy.deepcopy(args)
+    try:
+        result = f(*given, **keywords)
+    except Exception as error:
+        return error
+    for before, after in zip(leaves(args), leaves(given), strict=True):
+        assert same(before, after), "an argument was changed"
+    return result
+
+
+def fits(gradients: Sequence[Any], args: Sequence[Any]) -> None:
+    """Each gradient has the structure of its argument, its shapes and dtypes."""
+    assert len(gradients) == len(args)
+    for g, arg in zip(gradients, args):
+        assert type(g) is type(arg) or np.isscalar(arg), f"a {type(g)} as gradient by a {type(arg)}"
+        for got, given in zip(leaves(g), leaves(arg), strict=True):
+            if isinstance(given, np.ndarray) and is_float(given):
+                assert isinstance(got, np.ndarray) and got.shape == given.shape and got.dtype == given.dtype, (got, given)
+                assert got.flags.writeable and not np.shares_memory(got, given)
+
+
+def close(got: float, expected: float, tolerance: float) -> bool:
+    return abs(got - expected) <= tolerance * max(1.0, abs(expected))
+
+
+def agrees_with_differences(f: Any, args: Sequence[Any], tangents: Sequence[Any], along: float, single: bool) -> bool:
+    """Compare with central differences of two step sizes; False where these disagree, at a kink."""
+    tangents = mapped(widened, spread(tangents, args))
+    args = mapped(widened, list(args))
+
+    def moved(h: float) -> Any:
+        at = mapped(lambda x, d: x if d is None else x + h * d, args, tangents)
+        return run(f, at)
+
+    quotients = []
+    for h in STEPS:
+        up, down = moved(h), moved(-h)
+        if isinstance(up, Exception) or isinstance(down, Exception):
+            return False
+        quotients.append(float(up - down) / (2 * h))
+    if not close(*quotients, 1e-4):
+        return False
+    assert close(along, quotients[0], 1e-2 if single else 2e-4), f"the gradient gives {along!r}, differences {quotients}"
+    return True
+
+
+def spread(tangents: Sequence[Any], args: Sequence[Any]) -> list[Any]:
+    """Tangents with None for each leaf of the arguments that have none."""
+    return [mapped(lambda leaf: None, arg) if t is None else t for t, arg in zip(tangents, args)]
+
+
+def agrees_with_tape(f: Any, args: Sequence[Any], argnums: Sequence[int], gradients: Any, tolerance: float) -> None:
+    names = f.__code__.co_varnames[: f.__code__.co_argcount]
+    wrt = tuple(names[i] for i in argnums)
+    _, _, by_name = tape_value_and_grad(f, wrt, copy.deepcopy(list(args)), {}, False, 1.0, False)
+    equal_trees(gradients, [by_name[n] for n in wrt], tolerance, "the tape")
+
+
+def equal_trees(got: Any, expected: Any, tolerance: float, what: str) -> None:
+    for g, e in zip(leaves(got), leaves(expected), strict=True):
+        if is_float(e):
+            scale = max(1.0, float(np.max(np.abs(e), initial=0.0)))
+            assert np.all(np.abs(np.asarray(g) - e) <= tolerance * scale), f"{g!r}, but {what} gives {e!r}"
+
+
+def agrees_with_forward_mode(
+    f: Any, args: Sequence[Any], tangents: Sequence[Any], plain: Any, along: float, tolerance: float
+) -> None:
+    value, tangent = run(functools.partial(s2s.jvp, f, strict=True), (tuple(args), tuple(tangents)))
+    assert same(value, plain), f"forward mode gives the value {value!r}, not {plain!r}"
+    assert close(float(tangent), along, tolerance), f"forward mode gives {tangent!r}, the gradient {along!r}"
+
+
+# --- stages ---
+
+
+def check_stages(gradient: Any, args: Sequence[Any], value: Any, gradients: Any, tolerance: float | None) -> None:
+    """Each stage is Core Python until operations are folded, and does the same: the primal's the value, then all.
+
+    tolerance: of gradients; None compares values alone, where gradients are not finite.
+    """
+    for name, program in stages_of(gradient, args):
+        result = run(build(program).function, args)
+        if isinstance(result, Exception):
+            result.add_note(f"after `{name}`:\n{write_function(program)}")
+            raise result
+        found, others = result if isinstance(result, tuple) else (result, None)
+        assert same(found, value), f"after `{name}` the value is {found!r}, not {value!r}:\n{write_function(program)}"
+        if others is not None and tolerance is not None:
+            equal_trees(others, gradients, tolerance, f"the stage after `{name}`")
+
+
+def stages_of(gradient: Any, args: Sequence[Any], **changes: Any) -> Iterator[tuple[str, core.Function]]:
+    """The program after each pass for a call of a gradient function, checked as far as it is Core."""
+    values = gradient.driver.bind(tuple(args), {})
+    kinds = {name: K.of(value) for name, value in values.items()}
+    task: Task = replace(gradient.driver.task(kinds), **changes)
+    core_so_far = True
+    for name, program in stages(gradient.driver.lowered(kinds, None), task):
+        core_so_far = core_so_far and name != "fold"
+        if core_so_far:
+            core.check(program)
+        yield name, program
