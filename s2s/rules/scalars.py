@@ -223,6 +223,21 @@ def modf_jvp(x_dot, ans, x):
     return x_dot, 0.0
 
 
+@vjp(math.frexp, wrt="x", kind=lambda x: Tuple((FLOAT, Int())))
+def frexp_vjp(g, ans, x):
+    return g[0] * 2.0 ** -ans[1]
+
+
+@jvp(math.frexp, wrt="x")
+def frexp_jvp(x_dot, ans, x):
+    return x_dot * 2.0 ** -ans[1], 0.0
+
+
+@elementwise(math.nextafter, wrt="x", zeros="y", kind=lambda x, y, steps: FLOAT)
+def nextafter(ans, x, y, *, steps=None):
+    return 1
+
+
 # --- sequences --------------------------------------------------------------------------------------------------
 
 
@@ -286,4 +301,4 @@ def leaving_one_out(values):
 
 zero_derivative(math.floor, math.ceil, math.trunc, kind=lambda x: Int())
 zero_derivative(math.isnan, math.isinf, math.isfinite, kind=lambda x: Bool())
-zero_derivative(math.isclose, math.frexp, math.nextafter, math.ulp)
+zero_derivative(math.isclose, math.ulp)

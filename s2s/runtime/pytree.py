@@ -264,6 +264,13 @@ def _keyed(tree: Any, parts: list[tuple[Hashable, Any]]) -> Iterable[tuple[Hasha
     return parts if _by_key(tree) else enumerate(child for _, child in parts)
 
 
+def add_tangents(a: Any, b: Any) -> Any:
+    """The sum of two tangents of one sequence of results."""
+    if isinstance(a, (list, tuple)):
+        return type(a)(map(add_tangents, a, b))
+    return a + b
+
+
 def zero_tangent(tree: Any) -> Any:
     """The tangent of what does not change: a tree like another, with zeros for what carries a derivative."""
     return unshadow(tree, shadow(tree))

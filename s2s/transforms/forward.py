@@ -160,6 +160,8 @@ class _Forward:
             term = self.hold(term, out, origin)
             if total is None:
                 total = gast.UnaryOp(gast.USub(), term) if negative else term
+            elif K.children(self.kind(core.name(y))) is not None:
+                total = core.call(self.namer.bind("add_tangents", pytree.add_tangents), self.hold(total, out, origin), term)
             else:
                 total = core.binary(self.hold(total, out, origin), gast.Sub if negative else gast.Add, term)
         return self.shaped(total, found, y, out, origin)

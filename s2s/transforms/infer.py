@@ -24,7 +24,7 @@ from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
 from s2s.transforms.items import entry_kind, item_kind, iterator_kind, literal, slice_kind, unpacked
 from s2s.transforms.sameshape import kept_of, shape_key
-from s2s.transforms.samples import NoSample, draws, result_kind, sample
+from s2s.transforms.samples import NoSample, draws, only_reads, result_kind, sample
 from s2s.transforms.task import Task
 
 # Functions whose result is decided by kinds alone: sampled, and the result's value is kept.
@@ -174,7 +174,7 @@ class _Inference:
             bound = rule.bind(args, dict(keywords))
             return rule.kind(*(v if isinstance(v, Kind) else K.of_literal(v) for v in bound.values()))  # type: ignore[no-any-return]
         known = rule is not None or function in PURE or isinstance(function, np.ufunc)
-        if not known and not ours(function) and not draws(function):
+        if not known and not ours(function) and not draws(function) and not only_reads(function):
             return K.UNKNOWN
         if function in STATIC:
             return _static_result(function, args, keywords)

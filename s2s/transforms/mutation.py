@@ -5,6 +5,7 @@ Where kinds show that `x += v` rebinds a number, it becomes `x = x + v`.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from s2s.errors import NotCompiled
 from s2s.transforms.callee import ours
 from s2s.transforms.infer import ITERATORS, PURE
 from s2s.transforms.operations import Operations
-from s2s.transforms.samples import draws
+from s2s.transforms.samples import draws, only_reads
 from s2s.transforms.task import Task
 from s2s.transforms.versions import INPLACE
 
@@ -102,10 +103,16 @@ class _Mutation:
         rule = rules.find(function) if function is not None else None
         if rule is not None and rule.mutates:
             raise NotCompiled("an in-place write is not compiled yet", origin=origin)
-        known = function in HARMLESS or isinstance(function, np.ufunc) or ours(function) or _only_draws(function)
-        if rule is None and not known:
+        known = function in HARMLESS or isinstance(function, np.ufunc) or ours(function)
+        if rule is None and not known and not _only_draws(function) and not self.only_reads(function, value):
             self.unknown(value, function, origin)
         return value
+
+    def only_reads(self, function: Any, call: Any) -> bool:
+        """Whether a function of NumPy's writes nothing, and calls no function of the user's that could."""
+        operands = [*call.args, *(k.value for k in call.keywords)]
+        calls = any(isinstance(self.kind(o), (K.Static, K.Unknown)) and not _is_type(self.kind(o)) for o in operands)
+        return only_reads(function) and not calls and not any(k.arg == "overwrite_input" for k in call.keywords)
 
     def augmented(self, call: Any, op: type, origin: Any) -> Any:
         left, right = call.args
@@ -125,6 +132,11 @@ class _Mutation:
             if local and (isinstance(known, (K.Array, K.Numeric)) or K.children(known) is not None):
                 what = getattr(function, "__name__", None) or "a function"
                 raise NotCompiled(f"`{what}` may write into an array or container that it is given", origin=origin)
+
+
+def _is_type(kind: Any) -> bool:
+    """Whether a value of this kind is a dtype or class, or the like."""
+    return isinstance(kind, K.Static) and isinstance(kind.value, (type, np.dtype, types.EllipsisType))
 
 
 def _only_draws(function: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 import warnings
-from types import MethodDescriptorType
+from types import FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,20 @@ def draws(function: Any) -> bool:
     return str(getattr(function, "__module__", None)).startswith("numpy.random")
 
 
+# NumPy's functions that write into an argument, or into files.
+_WRITING = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "save", "savetxt", "savez",
+            "savez_compressed", "fill", "sort", "partition", "resize", "setfield", "setflags", "byteswap", "dump", "tofile",
+            }  # fmt: skip
+
+
+def only_reads(function: Any) -> bool:
+    """Whether a function is one of NumPy's, or a method of its arrays, that does nothing but give a result."""
+    name = getattr(function, "__name__", "_")
+    if name in _WRITING or name.startswith("_"):
+        return False
+    return type(function).__name__ == "_ArrayFunctionDispatcher" or getattr(function, "__objclass__", None) is np.ndarray
+
+
 _cache: dict[Any, Kind] = {}
 
 
@@ -122,6 +136,8 @@ def _standing_for(kind: Kind, ndim: int | None) -> Kind:
 
 
 def _try_once(function: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
+    if any(isinstance(k, K.Static) and isinstance(k.value, (FunctionType, MethodType)) for k in args):
+        return K.UNKNOWN  # a function of the user's may do anything
     try:
         values = [sample(kind) for kind in args]
         named = {name: sample(kind) for name, kind in keywords}

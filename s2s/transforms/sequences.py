@@ -64,6 +64,8 @@ class _Sequences:
         if parameter in found.rule.containers or parameter not in found.rule.differentiable:
             return False
         kind = self.operations.kind(node)
+        if found.rule.decomposition is not None and not K.differentiable(kind):
+            return False  # an axis, or a shape
         return isinstance(node, gast.Name) and isinstance(kind, (K.List, K.Tuple, K.Sequence))
 
     def makes_arrays(self, value: Any, found: Any) -> bool:

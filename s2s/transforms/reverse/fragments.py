@@ -140,8 +140,8 @@ class Fragments:
         return Contribution(atom.id, value, stmts, fresh=fresh)
 
     def operand(self, value: Any, stmts: list[Any], origin: Any) -> Any:
-        """An operand of an emitted call: a node, or the atom for a default."""
-        if isinstance(value, tuple):
+        """An operand of an emitted call: a node, or the atom for a default; a variadic parameter is a tuple of nodes."""
+        if isinstance(value, tuple) and (not value or any(isinstance(v, gast.AST) for v in value)):
             return tuple(self.operand(v, stmts, origin) for v in value)
         if isinstance(value, gast.AST):
             return value
