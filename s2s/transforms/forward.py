@@ -18,7 +18,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
-from s2s.runtime import numeric, pytree
+from s2s.runtime import pytree
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.operations import Operation
 from s2s.transforms.reverse.fragments import Fragments, leading
@@ -78,7 +78,7 @@ class _Forward:
         if K.children(kind) is not None:
             zero: Any = core.call(self.namer.bind("zero_tangent", pytree.zero_tangent), atom)
         elif isinstance(kind, (K.Array, K.Numeric)) and (K.dtype_of(kind) or K.FLOAT.dtype).kind in "fc":
-            zero = core.call(self.namer.bind("np", numeric.np) + ".zeros_like", atom)
+            zero = core.call(self.namer.numpy("zeros_like"), atom)
         else:
             return core.constant(0.0)
         return self.hold(zero, out, origin)
@@ -161,7 +161,9 @@ class _Forward:
             if total is None:
                 total = gast.UnaryOp(gast.USub(), term) if negative else term
             elif K.children(self.kind(core.name(y))) is not None:
-                total = core.call(self.namer.bind("add_tangents", pytree.add_tangents), self.hold(total, out, origin), term)
+                total = core.call(
+                    self.namer.bind("add_tangents", pytree.add_tangents), self.hold(total, out, origin), term
+                )
             else:
                 total = core.binary(self.hold(total, out, origin), gast.Sub if negative else gast.Add, term)
         return self.shaped(total, found, y, out, origin)
@@ -171,10 +173,9 @@ class _Forward:
     ) -> tuple[Any, bool]:
         stmts, partial = self.fragments.partial(found, parameter, y, origin)
         python = isinstance(self.kind(core.name(y)), K.Scalar) and self.kind(core.name(y)).python  # type: ignore[attr-defined]
-        guarded = found.rule.guarded or (found.rule.singular and not python)
-        value, negative = self.fragments.multiplied(
-            x_dot, partial, guarded, stmts, origin, finite=found.rule.guarded
-        )
+        singular = found.rule.singular or self.fragments.is_infinite(partial)
+        guarded = found.rule.guarded or (singular and not python)
+        value, negative = self.fragments.multiplied(x_dot, partial, guarded, stmts, origin, finite=found.rule.guarded)
         out.extend(as_tangent(s) for s in stmts)
         return value, negative
 
@@ -194,7 +195,9 @@ class _Forward:
         if parameter not in found.rule.linear:
             names = leading(function, 2)
             args = {names[0]: x_dot, names[1]: ans, **found.bound}
-            made = self.fragments.bodies.instance(function, args, None, origin, {names[0]: self.kind(atom), names[1]: self.kind(ans)})
+            made = self.fragments.bodies.instance(
+                function, args, None, origin, {names[0]: self.kind(atom), names[1]: self.kind(ans)}
+            )
             if made is not None:
                 out.extend(as_tangent(s) for s in made[0])
                 return made[1]
@@ -212,14 +215,14 @@ class _Forward:
         dtypes = [K.dtype_of(self.kind(core.name(a))) for a in active]
         want = K.dtype_of(result)
         if want is not None and want.kind == "f" and any(d is not None and d.kind == "c" for d in dtypes):
-            total = core.call(self.namer.bind("np", numeric.np) + ".real", self.hold(total, out, origin))
+            total = core.call(self.namer.numpy("real"), self.hold(total, out, origin))
         if not isinstance(result, (K.Array, K.Numeric)) or not found.rule.bodies:
             return total
         shapes = self.fn.facts.shapes
         if any(shapes.get(a) is not None and shapes.get(a) == shapes.get(y) for a in active):
             return total
-        shape = self.hold(core.call(self.namer.bind("np", numeric.np) + ".shape", core.name(y)), out, origin)
-        return core.call(self.namer.bind("np", numeric.np) + ".broadcast_to", self.hold(total, out, origin), shape)
+        shape = self.hold(core.call(self.namer.numpy("shape"), core.name(y)), out, origin)
+        return core.call(self.namer.numpy("broadcast_to"), self.hold(total, out, origin), shape)
 
 
 def with_operand(value: Any, found: Operation, parameter: str, new: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s import core
+from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.operations import Operations
@@ -38,6 +38,31 @@ def may_be_dropped(fn: Function) -> set[str]:
             if targets & found or _may_drop(value, operations):
                 found |= core.reads(value) & fn.facts.active
     return found
+
+
+def may_be_infinite(fn: Function) -> set[str]:
+    """The names that hold infinities where a quotient or logarithm is infinite; Python's numbers raise instead.
+
+    As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x.
+    """
+    operations = Operations(fn)
+    found: set[str] = set()
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for targets, value in _assignments(fn.body):
+            if targets <= found or not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call, gast.Name)):
+                continue
+            rule = None if isinstance(value, gast.Name) else rules.find(operations.function(value))
+            singular = rule is not None and rule.singular
+            passes_on = isinstance(value, gast.Name) or (rule is not None and rule.bodies)
+            if singular or (passes_on and core.reads(value) & found):
+                found |= {n for n in targets if not _raises(operations.kind(core.name(n)))}
+    return found
+
+
+def _raises(kind: K.Kind) -> bool:
+    return isinstance(kind, K.Scalar) and kind.python
 
 
 def _may_drop(value: Any, operations: Operations) -> bool:

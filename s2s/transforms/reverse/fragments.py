@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s import core
 from s2s import kinds as K
@@ -18,7 +19,7 @@ from s2s.core import Function
 from s2s.runtime import numeric
 from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.rulebody import Bodies, Namer
-from s2s.transforms.selecting import may_be_dropped
+from s2s.transforms.selecting import may_be_dropped, may_be_infinite
 from s2s.transforms.task import Program
 
 
@@ -55,6 +56,7 @@ class Fragments:
         self.kind = self.operations.kind
         self.bodies = Bodies(program, namer, self.kind, fn.facts.shapes)
         self.droppable = may_be_dropped(fn)
+        self.infinite = may_be_infinite(fn)
 
     # --- statements of the reverse sweep ---
 
@@ -81,7 +83,12 @@ class Fragments:
             for parameter, atom in active
             if parameter not in found.rule.bodies
         ]
-        if len(made) == 2 and made[0].target == made[1].target and not made[0].stmts and _equal(*(m.value for m in made)):
+        if (
+            len(made) == 2
+            and made[0].target == made[1].target
+            and not made[0].stmts
+            and _equal(*(m.value for m in made))
+        ):
             made = [self.twice(made[0], origin)]
         yield from made
 
@@ -99,7 +106,7 @@ class Fragments:
         if spread is None:
             return g
         shape = self.shape(y, stmts, origin)
-        return self.emit(stmts, "t", core.call(self.namer.bind("np", numeric.np) + ".broadcast_to", g, shape), origin)
+        return self.emit(stmts, "t", core.call(self.namer.numpy("broadcast_to"), g, shape), origin)
 
     def active_parameters(self, found: Operation) -> list[tuple[str, Any]]:
         return [
@@ -122,11 +129,13 @@ class Fragments:
             return self.bodies.instance(function, args, None, origin, kinds)
 
         made = instance(g)
-        if spread is not None and (made is None or not self.spreads(*made, g, y)):
+        if spread is not None and (made is None or not self.spreads(made[0], made[1], g, y)):
             g = self.whole(g, spread, y, stmts, origin)
             made = instance(g)
         if made is None:
-            positional, keywords = found.rule.spread({p: self.operand(v, stmts, origin) for p, v in found.bound.items()})
+            positional, keywords = found.rule.spread(
+                {p: self.operand(v, stmts, origin) for p, v in found.bound.items()}
+            )
             called = self.namer.bind(function.__name__, function)
             value = core.call(called, g, core.name(y), *positional, **keywords)
         else:
@@ -153,7 +162,10 @@ class Fragments:
         """Whether a body is arithmetic of g with something of y's shape, so that a smaller g gives the same."""
         values = [*(s.value for s in stmts), value]
         plain = all(
-            core.is_atom(v) or isinstance(v, gast.UnaryOp) or isinstance(v, gast.BinOp) and not isinstance(v.op, gast.MatMult)
+            core.is_atom(v)
+            or isinstance(v, gast.UnaryOp)
+            or isinstance(v, gast.BinOp)
+            and not isinstance(v.op, gast.MatMult)
             for v in values
         )
         return plain and self.size_of(value, stmts, y, frozenset({getattr(g, "id", "")})) == y
@@ -162,7 +174,7 @@ class Fragments:
         """Whether a value is the broadcast of a smaller one, and of what."""
         if not isinstance(value, gast.Call) or not isinstance(self.kind(atom), K.Array):
             return None
-        if self.operations.function(value) is not numeric.np.broadcast_to or len(value.args) != 2:
+        if self.operations.function(value) is not np.broadcast_to or len(value.args) != 2:
             return None
         if K.dtype_of(self.kind(core.name(y))) != K.dtype_of(self.kind(atom)):
             return None
@@ -197,10 +209,19 @@ class Fragments:
         return stmts, core.call(called, core.name(y), *positional, **keywords)
 
     def product(
-        self, found: Operation, target: str, stmts: list[Any], partial: Any, y: str, g: Any, spread: str | None, origin: Any
+        self,
+        found: Operation,
+        target: str,
+        stmts: list[Any],
+        partial: Any,
+        y: str,
+        g: Any,
+        spread: str | None,
+        origin: Any,
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
-        guarded = found.rule.guarded or (found.rule.singular and self.singular_and_dropped(y))
+        singular = found.rule.singular or self.is_infinite(partial)
+        guarded = found.rule.guarded or (singular and self.singular_and_dropped(y))
         smaller = spread is not None
         if spread is not None:
             size = self.size_of(partial, stmts, y)
@@ -264,6 +285,10 @@ class Fragments:
         of_y, of_target = K.ndim_of(self.kind(core.name(y))), K.ndim_of(self.kind(core.name(target)))
         return of_y is not None and of_target is not None and of_y > of_target
 
+    def is_infinite(self, partial: Any) -> bool:
+        """Whether a partial derivative is a factor that may be infinite."""
+        return isinstance(partial, gast.Name) and partial.id in self.infinite
+
     def singular_and_dropped(self, y: str) -> bool:
         """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""
         return y in self.droppable and not _python(self.kind(core.name(y)))
@@ -308,7 +333,11 @@ class Fragments:
         if isinstance(atom, gast.Name):
             for stmt in stmts:
                 value = stmt.value
-                if core.writes(stmt) == [atom.id] and isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+                if (
+                    core.writes(stmt) == [atom.id]
+                    and isinstance(value, gast.UnaryOp)
+                    and isinstance(value.op, gast.USub)
+                ):
                     return value
         return atom
 
@@ -324,7 +353,7 @@ class Fragments:
             return value
         held = self.emit(stmts, "t", value, origin)
         if K.ndim_of(operand) == 0 and isinstance(result, K.Array):
-            return core.call(self.namer.bind("np", numeric.np) + ".sum", held)
+            return core.call(self.namer.numpy("sum"), held)
         if isinstance(operand, K.Array):
             shape = self.shape(target, stmts, origin)
         else:
@@ -345,7 +374,7 @@ class Fragments:
             return value
         held = self.emit(stmts, "t", value, origin)
         if have.kind == "c" and want.kind == "f":
-            held = self.emit(stmts, "t", core.call(self.namer.bind("np", numeric.np) + ".real", held), origin)
+            held = self.emit(stmts, "t", core.call(self.namer.numpy("real"), held), origin)
         if have.itemsize // (2 if have.kind == "c" else 1) == want.itemsize // (2 if want.kind == "c" else 1):
             return held
         dtype = core.attribute(operand, "dtype") if not _python(self.kind(operand)) else None
