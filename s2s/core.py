@@ -189,7 +189,7 @@ def stem(name: str) -> str:
 def derived(name: str, suffix: str) -> str:
     """`x·2` with suffix `_bar` is `x_bar·2`; `cond··3` is `cond_bar··3`."""
     head = stem(name)
-    return head + suffix + name[len(head):]
+    return head + suffix + name[len(head) :]
 
 
 def unique(hint: str, taken: Any) -> str:
@@ -288,7 +288,7 @@ def parameters(params: gast.arguments) -> Iterator[gast.Name]:
 
 def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
     """The nested blocks of a compound statement by field name; none for a simple one."""
-    found = []
+    found: list[tuple[str, list[Any]]] = []
     for field_name in ("body", "orelse", "handlers", "finalbody"):
         block = getattr(stmt, field_name, None)
         if not isinstance(block, (list, tuple)) or not block:
@@ -320,7 +320,9 @@ def reads(node: gast.AST | Sequence[gast.AST]) -> set[str]:
     return found
 
 
-_LEAVES = frozenset({str, int, float, complex, bool, bytes, type(None), type(Ellipsis), gast.Constant, gast.Load, gast.Store})
+_LEAVES = frozenset(
+    {str, int, float, complex, bool, bytes, type(None), type(Ellipsis), gast.Constant, gast.Load, gast.Store}
+)
 
 
 def writes(stmt: gast.stmt) -> list[str]:
@@ -596,7 +598,9 @@ class _Checker:
 
 def is_exit(stmt: Any) -> bool:
     """Whether a statement is `if done: break`."""
-    return isinstance(stmt, gast.If) and len(stmt.body) == 1 and isinstance(stmt.body[0], gast.Break) and not stmt.orelse
+    return (
+        isinstance(stmt, gast.If) and len(stmt.body) == 1 and isinstance(stmt.body[0], gast.Break) and not stmt.orelse
+    )
 
 
 def check(function: Function) -> Function:

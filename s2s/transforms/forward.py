@@ -1,7 +1,7 @@
 """Forward mode: from a Core function to the function that computes its value and tangent.
 
-Each active statement is followed by the statement of its tangent: `y = np.sin(x)` by `y_dot = np.cos(x) * x_dot`. Control
-flow stays as it is. Tangents of containers are like containers of tangents.
+Each active statement is followed by the statement of its tangent: `y = np.sin(x)` by `y_dot = np.cos(x) * x_dot`.
+Control flow stays as it is. Tangents of containers are like containers of tangents.
 
 Griewank and Walther, "Evaluating Derivatives" (2nd edition, 2008), chapter 3.1.
 """
@@ -228,7 +228,7 @@ class _Forward:
 def with_operand(value: Any, found: Operation, parameter: str, new: Any) -> Any:
     """The operation with another operand in place of one parameter; None where its place is not clear."""
     if isinstance(value, gast.BinOp):
-        side = "left" if list(found.bound)[0] == parameter else "right"
+        side = "left" if next(iter(found.bound)) == parameter else "right"
         return core.rebuilt(value, **{side: new})
     name = found.bound[parameter].id
     places = [n for n in gast.walk(value) if isinstance(n, gast.Name) and n.id == name]

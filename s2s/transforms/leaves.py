@@ -1,4 +1,5 @@
-"""Items of a container argument that are read by constant keys are read once, at the start, each into a name of its own.
+"""Items of a container argument that are read by constant keys are read once, at the start, each into a name of its
+own.
 
     x @ params["w"] + params["b"]       w = params["w"]
                                         b = params["b"]
@@ -53,7 +54,7 @@ class _Leaves:
         if not all(self.survey(stmt) for stmt in self.fn.body):
             return self.fn
         taken = self.fn.local_names()
-        start = []
+        start: list[Any] = []
         for path in dict.fromkeys(self.reads.values()):
             name = core.unique(self.hint(path), lambda n: n in taken or self.fn.scope.lookup(n) is not core.MISSING)
             taken.add(name)
@@ -105,7 +106,7 @@ class _Leaves:
         owner, key = self.at(path[:-1]), path[-1]
         if isinstance(owner, K.Dict):
             return path if key in dict(owner.items) else None
-        count = len(owner.items)  # type: ignore[attr-defined]
+        count = len(owner.items)
         if type(key) is not int or not -count <= key < count:
             return None
         return (*path[:-1], key % count)

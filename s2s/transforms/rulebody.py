@@ -1,8 +1,8 @@
 """Rule bodies as Core: lowered once, decided by the kinds of the arguments, and put in place of a call.
 
-The body of a rule is ordinary Python. For given kinds its `if`s are decided, and what remains is usually one expression: it
-is written into the program where the derivative is needed. A body that stays longer than `LIMIT` statements, or
-keeps an open `if`, is called by its name instead.
+The body of a rule is ordinary Python. For given kinds its `if`s are decided, and what remains is usually one
+expression: it is written into the program where the derivative is needed. A body that stays longer than `LIMIT`
+statements, or keeps an open `if`, is called by its name instead.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ class Namer:
         self.taken.add(name)
         return name
 
+    def numpy(self, function: str) -> str:
+        """The path of a function of NumPy, under the name that the module has in the user's scope."""
+        return f"{self.bind('np', np)}.{function}"
+
     def bind(self, hint: str, value: Any) -> str:
         """A name that means `value` in the function's scope."""
         self.scope, name = self.scope.bind(hint, value, self.taken)
@@ -68,9 +72,7 @@ _lowered: dict[Any, Function] = {}
 _bodies: dict[Any, Body | None] = {}
 
 
-def body_of(
-    program: Program, function: Callable[..., Any], kinds: Mapping[str, Kind], item: int | None
-) -> Body | None:
+def body_of(program: Program, function: Callable[..., Any], kinds: Mapping[str, Kind], item: int | None) -> Body | None:
     """The body of a rule for arguments of these kinds, or None where it must be called.
 
     item: which item of the returned tuple is wanted; None: the whole result.
@@ -161,16 +163,19 @@ def _straight(fn: Function, item: int | None) -> tuple[list[Any], Any]:
 class Bodies:
     """Instances of rule bodies in one function."""
 
-    def __init__(
-        self, program: Program, namer: Namer, kind: Callable[[Any], Kind], shapes: Mapping[str, str]
-    ) -> None:
+    def __init__(self, program: Program, namer: Namer, kind: Callable[[Any], Kind], shapes: Mapping[str, str]) -> None:
         self.program = program
         self.namer = namer
         self.kind = kind
         self.shapes = shapes
 
     def instance(
-        self, function: Callable[..., Any], args: Mapping[str, Any], item: int | None, origin: Any, kinds: Mapping[str, Kind]
+        self,
+        function: Callable[..., Any],
+        args: Mapping[str, Any],
+        item: int | None,
+        origin: Any,
+        kinds: Mapping[str, Kind],
     ) -> tuple[list[Any], Any] | None:
         """Statements and the result's expression; None where the rule must be called.
 
@@ -194,7 +199,11 @@ class Bodies:
     def shared(self, stmt: Any) -> Any:
         """A read of a shape, read of the array that is canonical for it: the other one need not be kept for that."""
         value = stmt.value
-        if isinstance(value, gast.Attribute) and value.attr in _ATTRIBUTES.values() and isinstance(value.value, gast.Name):
+        if (
+            isinstance(value, gast.Attribute)
+            and value.attr in _ATTRIBUTES.values()
+            and isinstance(value.value, gast.Name)
+        ):
             canonical = self.shapes.get(value.value.id)
             if canonical is not None and canonical != value.value.id:
                 return core.rebuilt(stmt, value=core.attribute(canonical, value.attr))

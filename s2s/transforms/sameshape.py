@@ -1,7 +1,7 @@
 """Expressions whose results have one shape because they do the same to operands of the same shapes.
 
-`x[1:]` and `x[:-1]` are as long as each other; two sums over the same axis of arrays of one shape are, too. A key says what
-an expression does to shapes; equal keys, equal shapes.
+`x[1:]` and `x[:-1]` are as long as each other; two sums over the same axis of arrays of one shape are, too. A key
+says what an expression does to shapes; equal keys, equal shapes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def kept_of(node: Any, callee: Callable[[Any], tuple[Any, list[Any]]]) -> str | 
     """The array that a reduction with `keepdims=True` reduces."""
     if not isinstance(node, gast.Call):
         return None
-    kept = any(k.arg == "keepdims" and isinstance(k.value, gast.Constant) and k.value.value is True for k in node.keywords)
+    kept = any(
+        k.arg == "keepdims" and isinstance(k.value, gast.Constant) and k.value.value is True for k in node.keywords
+    )
     function, operands = callee(node) if kept else (None, [])
     return operands[0].id if function in REDUCTIONS and isinstance(operands[0], gast.Name) else None
 

@@ -1,8 +1,8 @@
 """Which values may lose parts later on, so that a zero cotangent can meet an infinite slope.
 
 Where a quotient or logarithm is infinite and the function goes on with it, its derivative is infinite too and no guard
-is needed; where the infinite entry is masked out, indexed away or clipped, its cotangent is zero, and zero times infinity
-must be zero. The guard costs a pass over the array, so it is written only where this can happen.
+is needed; where the infinite entry is masked out, indexed away or clipped, its cotangent is zero, and zero times
+infinity must be zero. The guard costs a pass over the array, so it is written only where this can happen.
 """
 
 from __future__ import annotations
