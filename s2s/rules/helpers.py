@@ -33,7 +33,7 @@ def real_part(ans, x, like):
     return 1
 
 
-@linear(numeric.pieces, wrt="g")
+@linear(numeric.pieces, wrt="g", zeros="like")
 def pieces_vjp(g_bar, ans, g, like):
     return np.reshape(np.array(g_bar), shape_of(g))
 

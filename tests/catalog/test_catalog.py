@@ -1,0 +1,179 @@
+"""The catalog's samples as a user meets them: compiled backward and forward, and on the tape, against differences.
+
+What is not compiled yet is told by the constructs of a sample (`refusal`). Such a sample is not passed over: the compiler
+must refuse it with the reason, and the tape must differentiate it.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import s2s
+from s2s.autograd.record import tape_value_and_grad
+from s2s.errors import FallbackWarning, MissingRuleError, UnsupportedSyntaxError
+from tests.catalog import catalog, weighing
+
+Sample = dict[str, Any]
+
+SAMPLES = weighing.samples((1,))
+KINKS = weighing.samples((1,), "kinks")
+OTHERS = weighing.samples((2, 3))
+
+# Forward mode makes the tangents of all parts of a result; of these, some vectors have none.
+NO_TANGENT = {"numpy.linalg.svd#0", "numpy.linalg.qr#6"}
+
+
+def label(sample: Sample) -> str:
+    return str(sample["id"])
+
+
+def refusal(sample: Sample) -> str | None:
+    """Why a sample is not compiled yet, as a pattern of the message; None if it must be."""
+    tree = ast.parse(catalog.source(sample))
+    arrays = any(recipe[0] != "float" and recipe[1] for recipe in sample["args"].values())
+    nodes = list(ast.walk(tree))
+    if any(isinstance(node, ast.GeneratorExp) for node in nodes):
+        return "a generator expression"
+    if any(isinstance(node, ast.Lambda) for node in nodes):
+        return "a lambda"
+    if any(isinstance(node, ast.ListComp) or getattr(node, "attr", None) == "append" for node in nodes):
+        return "`append` may write"
+    if any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) for node in nodes):
+        return "in-place"
+    return "in-place" if arrays and any(isinstance(node, ast.AugAssign) for node in nodes) else None
+
+
+COMPILED = [sample for sample in SAMPLES if refusal(sample) is None]
+REFUSED = [sample for sample in SAMPLES if refusal(sample) is not None]
+
+
+class Case:
+    """A sample at its arguments, with cotangents, directions, and what differences say."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.sample = sample
+        self.args = catalog.arguments(sample)
+        self.f = catalog.function(sample)
+        self.cotangents = catalog.cotangents(self.f, self.args)
+        self.loss = weighing.loss(sample, self.args, self.cotangents)
+        self.tolerance = sample.get("tol", 1e-6)
+
+    @functools.cached_property
+    def gradient(self) -> list[Any]:
+        return catalog.gradient(self.f, self.args, self.cotangents)
+
+    @functools.cached_property
+    def directions(self) -> list[Any]:
+        rng = np.random.default_rng(1)
+        made = [
+            catalog.MAKERS["complex" if np.iscomplexobj(arg) else "normal"](rng, np.shape(arg)) for arg in self.args
+        ]
+        return [d if isinstance(arg, np.ndarray) else type(arg)(d) for arg, d in zip(self.args, made, strict=True)]
+
+    def assert_gradient(self, found: Sequence[Any]) -> None:
+        for gradient, arg in zip(found, self.args, strict=True):
+            assert np.asarray(gradient).dtype == np.asarray(arg).dtype
+        assert catalog.agree(found, self.gradient, self.tolerance), f"{found}, by differences {self.gradient}"
+
+
+case = functools.lru_cache(maxsize=None)(lambda sample_id: Case(BY_ID[sample_id]))
+BY_ID = {sample["id"]: sample for sample in [*SAMPLES, *OTHERS]}
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Samples go to the edges of domains, where NumPy warns."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def compiled_gradient(about: Case) -> Any:
+    return s2s.grad(about.loss, argnums=tuple(range(len(about.args))), strict=True)(*about.args)
+
+
+def tape_gradient(about: Case) -> list[Any]:
+    names = tuple(about.sample["args"])
+    _, _, found = tape_value_and_grad(about.loss, names, tuple(about.args), {}, False, 1.0)
+    return [found[name] for name in names]
+
+
+def assert_tangent(about: Case) -> None:
+    out, tangent = s2s.jvp(about.f, about.args, about.directions, strict=True)
+    assert catalog.agree(catalog.leaves(out), catalog.leaves(about.f(*about.args)), 0.0)
+    expected = catalog.derivative(about.f, about.args, about.directions)
+    assert catalog.agree(catalog.leaves(tangent), expected, about.tolerance), f"{tangent}, by differences {expected}"
+
+
+@pytest.mark.parametrize("sample", COMPILED, ids=label)
+def test_compiled_gradient(sample: Sample) -> None:
+    about = case(sample["id"])
+    about.assert_gradient(compiled_gradient(about))
+
+
+@pytest.mark.parametrize("sample", COMPILED, ids=label)
+def test_compiled_tangent(sample: Sample) -> None:
+    about = case(sample["id"])
+    if sample["id"] in NO_TANGENT:
+        with pytest.raises(MissingRuleError):
+            assert_tangent(about)
+    else:
+        assert_tangent(about)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=label)
+def test_tape_gradient(sample: Sample) -> None:
+    about = case(sample["id"])
+    about.assert_gradient(tape_gradient(about))
+
+
+@pytest.mark.parametrize("sample", REFUSED, ids=label)
+def test_what_is_not_compiled_is_refused_and_recorded(sample: Sample) -> None:
+    about = case(sample["id"])
+    reason = refusal(sample)
+    assert reason is not None
+    with pytest.raises(UnsupportedSyntaxError, match=re.escape(reason)):
+        compiled_gradient(about)
+    with pytest.raises(UnsupportedSyntaxError, match=re.escape(reason)):
+        s2s.jvp(about.f, about.args, about.directions, strict=True)
+    with pytest.warns(FallbackWarning, match=re.escape(reason)):
+        found = s2s.grad(about.loss, argnums=tuple(range(len(about.args))))(*about.args)
+    about.assert_gradient(found)
+    with pytest.warns(FallbackWarning, match=re.escape(reason)):
+        _, tangent = s2s.jvp(about.f, about.args, about.directions)
+    expected = catalog.derivative(about.f, about.args, about.directions)
+    assert catalog.agree(catalog.leaves(tangent), expected, about.tolerance)
+
+
+@pytest.mark.parametrize("sample", KINKS, ids=label)
+def test_compiled_gradient_takes_the_agreed_slope_at_kinks(sample: Sample) -> None:
+    args = catalog.arguments(sample)
+    f = catalog.function(sample)
+    loss = weighing.loss(sample, args, [np.ones_like(leaf) for leaf in catalog.leaves(f(*args))])
+    found = s2s.grad(loss, argnums=tuple(range(len(args))), strict=True)(*args)
+    for slope, expected in zip(found, sample["grad"], strict=True):
+        np.testing.assert_allclose(slope, np.asarray(expected, dtype=float))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("sample", OTHERS, ids=label)
+def test_the_rest_of_the_catalog_is_right_or_refused(sample: Sample) -> None:
+    about = case(sample["id"])
+    for differentiate in (compiled_gradient, tape_gradient):
+        try:
+            found = differentiate(about)
+        except (MissingRuleError, UnsupportedSyntaxError, TypeError):
+            continue
+        about.assert_gradient(found)
+    try:
+        assert_tangent(about)
+    except (MissingRuleError, UnsupportedSyntaxError, TypeError):
+        pass
