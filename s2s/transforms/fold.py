@@ -217,17 +217,18 @@ class _Block:
 
     def _in_order(self, chosen: list[str]) -> list[str]:
         """Those that may be folded: none moves past another, or past one that stays, unless the two commute."""
+        chosen = [n for n in chosen if n in self.held]
         order = {n: i for i, n in enumerate(self.held)}
         for i, late in enumerate(chosen):
             for early in chosen[:i]:
                 if order[early] > order[late] and not self.held[early].effects.commutes(self.held[late].effects):
                     self.flush({late})
-                    return self._in_order([n for n in chosen if n in self.held])
+                    return self._in_order(chosen)
         for name in chosen:
             later = [h for n, h in self.held.items() if order[n] > order[name] and n not in chosen]
             if not all(h.effects.commutes(self.held[name].effects) for h in later):
                 self.flush({name})
-                return self._in_order([n for n in chosen if n in self.held])
+                return self._in_order(chosen)
         return chosen
 
     def _let_pass(self, chosen: list[str], bound: set[str], own: Effects) -> None:

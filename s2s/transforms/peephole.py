@@ -40,16 +40,17 @@ class Look(Protocol):
         """The canonical name of an array's shape."""
 
 
-def rewritten(expr: Any, look: Look, may_alias: bool) -> Any:
+def rewritten(expr: Any, look: Look, may_share: Callable[[Any], bool]) -> Any:
     """The operation in its shortest form: perhaps an atom, perhaps nested; itself if nothing applies.
 
-    may_alias: whether the result may be one of the operands itself, where it was a new array.
+    may_share: whether the result may be (or be a view of) what an expression names, where it was a new array.
     """
     for _ in range(8):
         for rewrite in _REWRITINGS:
             shorter = rewrite(expr, look)
-            if shorter is not None and (may_alias or rewrite in _NO_NEW_ALIAS or not _is_shared(shorter)):
-                break
+            if shorter is not None:
+                if rewrite in _NO_NEW_ALIAS or not _is_shared(shorter) or may_share(shorter):
+                    break
         else:
             return expr
         expr = shorter

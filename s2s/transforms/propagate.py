@@ -26,6 +26,7 @@ from s2s.transforms.callee import OPERATORS
 from s2s.transforms.effects import Effects, Knowledge, module_of
 from s2s.transforms.peephole import rewritten
 from s2s.transforms.samples import result_kind
+from s2s.transforms.sharing import Sharing
 from s2s.transforms.structure import (
     assigned,
     blocks,
@@ -98,7 +99,7 @@ class _Propagation:
         self.fixed = captured(fn)
         self.table = _Table()
         self.count = Counter(n for s in statements(fn.body) for n in uses(s))
-        self.shared = exposed_names(fn, known)
+        self.sharing = Sharing(fn, known)
         self.own_reads: list[str] = []
         self.changed: dict[int, tuple[list[str], bool]] = {}
         self.next_number = next_number(known.local)
@@ -217,17 +218,15 @@ class _Propagation:
     def shortened(self, stmt: Any, before: list[Any]) -> Any:
         name = assigned(stmt)
         assert name is not None
-        may_alias = name not in self.shared or K.immutable(self.kind(core.name(name)))
         value = stmt.value
         for _ in range(4):
-            shorter = rewritten(value, self, may_alias)
+            shorter = rewritten(value, self, lambda expr: self.sharing.allowed(name, loads(expr)))
             if shorter is value:
                 break
             value = self.flattened(shorter, stmt, before)
-        if may_alias and not core.is_atom(value) and self.is_costly(value):
-            holder = self.table.holders.get(key(value))
-            if holder is not None:
-                value = core.name(holder)
+        holder = self.table.holders.get(key(value)) if self.is_costly(value) else None
+        if holder is not None and self.sharing.allowed(name, [holder]):
+            value = core.name(holder)
         return stmt if value is stmt.value else core.rebuilt(stmt, value=value)
 
     def doubled(self, stmt: Any, new: list[Any]) -> bool:
@@ -337,19 +336,3 @@ def key(expr: Any) -> Any:
     if isinstance(expr, gast.AST):
         return type(expr), *(key(getattr(expr, f)) for f in expr._fields if f not in ("ctx", "kind"))
     return tuple(map(key, expr)) if isinstance(expr, list) else expr
-
-
-def exposed_names(fn: Function, known: Knowledge) -> set[str]:
-    """The names whose object may become known by another name, be returned or written to: by more than arithmetic."""
-    found: set[str] = set()
-    for stmt in statements(fn.body):
-        value = getattr(stmt, "value", None)
-        arithmetic = isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare))
-        if isinstance(value, gast.Call):
-            function = known.function(value)
-            arithmetic = (
-                isinstance(function, np.ufunc) or function in (np.sum, np.mean) or module_of(function) == "math"
-            )
-        if not (arithmetic and assigned(stmt) is not None):
-            found.update(uses(stmt))
-    return found

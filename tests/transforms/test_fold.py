@@ -73,6 +73,11 @@ def test_of_two_calls_the_one_that_may_is_folded():
     assert got == ["t··1 = g(x)", "z = h(y) + t··1", "return z"]
 
 
+def test_what_is_written_out_for_one_name_may_take_another_along():
+    got = folded("t··1 = g(x)", "t··2 = h(y)", "z = t··1 + t··2", "return z, t··2")
+    assert got == ["t··1 = g(x)", "t··2 = h(y)", "z = t··1 + t··2", "return z, t··2"]
+
+
 def test_lines_stay_short():
     lines = [f"t··{i + 1} = {'x_with_a_long_name' if i == 0 else f't··{i}'} * another_long_name" for i in range(12)]
     got = folded(*lines, "return t··12", params="x_with_a_long_name, another_long_name", kinds={})

@@ -187,6 +187,22 @@ def test_what_the_forward_sweep_computed_is_computed_again_after_a_write():
     assert "t··1 = np.tanh(v)" in text_of(simplified(text))
 
 
+def test_what_is_written_into_later_is_not_shared():
+    text = """
+    def f(v, x):
+        w = np.tanh(v)
+        # reverse
+        t··1 = np.tanh(v)
+        w += v
+        v_bar = t··1 * x
+        return (v_bar, w)
+    """
+    fn = simplified(text)
+    assert "t··1 = np.tanh(v)" in text_of(fn)
+    v = np.array([0.5, -0.25])
+    np.testing.assert_array_equal(run(fn, v, 2.0), run(core_function(text), v, 2.0))
+
+
 def test_a_variable_that_only_feeds_itself_is_dead():
     text = """
     def f(x, n):
