@@ -192,13 +192,13 @@ def test_what_is_written_into_later_is_not_shared():
     def f(v, x):
         w = np.tanh(v)
         # reverse
-        t··1 = np.tanh(v)
+        v··1 = np.tanh(v)
         w += v
-        v_bar = t··1 * x
+        v_bar = v··1 * x
         return (v_bar, w)
     """
     fn = simplified(text)
-    assert "t··1 = np.tanh(v)" in text_of(fn)
+    assert "v··1 = np.tanh(v)" in text_of(fn)
     v = np.array([0.5, -0.25])
     np.testing.assert_array_equal(run(fn, v, 2.0), run(core_function(text), v, 2.0))
 
