@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -12,20 +13,30 @@ import gast
 from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Function, Scope
+from s2s.errors import NotCompiled
 from s2s.transforms.inline import inline_calls
+from s2s.transforms.methods import methods
 from s2s.transforms.structure import next_number, statements
 from s2s.transforms.task import Program, Task
 
-# Python functions of these packages are known by their rules or not at all.
-OPAQUE = ("numpy", "scipy", "math", "builtins", "s2s")
+# Python functions of these packages, and of the standard library, are known by their rules or not at all.
+OPAQUE = sys.stdlib_module_names - {"__main__", "statistics"} | {"numpy", "scipy", "s2s"}
+# Methods call methods so deep.
+DEPTH = 16
 
 
 def inline(fn: Function, task: Task) -> Function:
     """`fn` with the bodies of the user functions that it calls by name."""
+    program = task.program
     start, displays = _variadic(fn, task)
-    return inline_calls(
-        fn, lambda call, scope: _resolve(call, scope, task.program), task.program.lower, start, displays
-    )
+    for _ in range(DEPTH):
+        fn = inline_calls(fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays)
+        start, displays = [], {}
+        bare = methods(fn, task)
+        if bare is fn:
+            return fn
+        fn = bare
+    raise NotCompiled("methods call each other too deeply", origin=fn.origin)
 
 
 def _variadic(fn: Function, task: Task) -> tuple[list[Any], dict[str, Any]]:
