@@ -115,9 +115,21 @@ class Record(Kind):
 
 @dataclass(frozen=True)
 class Object(Kind):
-    """An instance of a class that is no container: a generator of random numbers."""
+    """An instance of a class that is no container: its class, and the kinds of those attributes that are known.
+
+    A generator of random numbers is one, without attributes.
+    """
 
     cls: type
+    fields: tuple[tuple[str, Kind], ...] = ()
+
+
+@dataclass(frozen=True)
+class Method(Kind):
+    """A method of an object, or a property: the function that it runs with the object as its first argument."""
+
+    function: types.FunctionType
+    is_property: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,7 +169,8 @@ COMPLEX = Scalar(np.dtype(complex), python=True)
 
 STATIC_TYPES = (
     types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, np.ufunc, np.dtype,
-    types.EllipsisType, types.CellType, types.MethodDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+    types.EllipsisType, types.CellType, types.MethodDescriptorType, types.GetSetDescriptorType,
+    types.WrapperDescriptorType,
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from s2s.compiler.argnums import Argnums, select
 from s2s.compiler.driver import Driver, Request, Variant, source_of
 from s2s.compiler.fallback import Fallback, strict_error
 from s2s.compiler.layout import Layout, layout_of
+from s2s.compiler.objects import kinds_of
 from s2s.compiler.target import target_of
 from s2s.errors import NotCompiled, SourceUnavailableError, UnsupportedSyntaxError
 from s2s.frontend.source import Unwrapped
@@ -178,7 +179,7 @@ class GradientFunction:
     def _variant_kinds(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Kind]:
         driver = self.driver
         if args or keywords or not driver.layout.names:
-            return {name: K.of(value) for name, value in self._values(args, keywords).items()}
+            return kinds_of(self.primal, self._values(args, keywords))
         return driver.latest.kinds if driver.latest is not None else self._guessed()
 
     def _values(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:

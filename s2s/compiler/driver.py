@@ -26,6 +26,7 @@ from s2s.compiler.dispatch import Route, dispatcher
 from s2s.compiler.fallback import Fallbacks, fallback_of, strict_error
 from s2s.compiler.guards import Bindings, conditions
 from s2s.compiler.layout import Layout, layout_of
+from s2s.compiler.objects import kinds_of, reached
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import Reliance, primal_of, relies_on
 from s2s.compiler.store import STORE, Compiled
@@ -89,7 +90,7 @@ class Driver:
         """A call that no guarded variant serves; `values` are all parameters in order."""
         by_name = dict(zip(self.layout.names, values))
         args, keywords = self.layout.spread(by_name)
-        reliance = self._reliance()
+        reliance = self._reliance(by_name)
         if _recording([*values, seed, *reliance.values]):
             # The call is itself part of a record, and is recorded in turn: it can be differentiated again.
             return self._taped(args, keywords, seed, create_graph=True)
@@ -108,12 +109,12 @@ class Driver:
     def variant(self, values: Values) -> Variant:
         """The variant that serves some arguments; it is compiled if need be."""
         with self._lock:
-            return self._look_up(values, self._reliance())
+            return self._look_up(values, self._reliance(values))
 
     def variant_of_kinds(self, kinds: Mapping[str, Kind]) -> Variant:
         """The variant for arguments of certain kinds, which serves no call: to be looked at."""
         with self._lock:
-            self._rest_on(self._reliance())
+            self._rest_on(self._reliance({}))
             return self._variants.get(_key(kinds)) or self._made(kinds)
 
     def _found(self, values: Values, reliance: Reliance) -> Variant:
@@ -130,7 +131,7 @@ class Driver:
     def _look_up(self, values: Values, reliance: Reliance) -> Variant:
         check_arguments(values, self.request.selection)
         self._rest_on(reliance)
-        kinds = {name: K.of(value) for name, value in values.items()}
+        kinds = kinds_of(self.function, values)
         variant = self._variants.get(_key(kinds))
         if variant is None and len(self._variants) >= MAX_VARIANTS:
             kinds = {name: general(kind) for name, kind in kinds.items()}
@@ -140,8 +141,8 @@ class Driver:
         self.latest = variant
         return variant
 
-    def _reliance(self) -> Reliance:
-        return relies_on(self.function, registry.find)
+    def _reliance(self, values: Values) -> Reliance:
+        return relies_on(self.function, registry.find, reached(self.function, values.values()).functions)
 
     def _rest_on(self, reliance: Reliance) -> None:
         """Forget variants that rest on something else than what the function relies on now."""

@@ -10,6 +10,7 @@ Objects appear in it under names of ours (`Bindings`), which hold a middle dot a
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -101,6 +102,21 @@ def _record(place: str, kind: K.Record, value: Any, bind: Bindings) -> Iterator[
         yield from conditions(f"{place}.{name}", item, getattr(value, name), bind)
 
 
+def _object(place: str, kind: K.Object, value: Any, bind: Bindings) -> Iterator[str]:
+    yield _type_is(place, kind.cls, bind)
+    for name, inner in kind.fields:
+        if not isinstance(inner, K.Method):
+            yield f"{bind(hasattr, 'hasattr')}({place}, {name!r})"
+            yield from conditions(f"{place}.{name}", inner, getattr(value, name), bind)
+            continue
+        if inner.is_property:
+            found = inspect.getattr_static(kind.cls, name)
+            yield f"{bind(type, 'type')}({place}).{name} is {bind(found, name)}"
+        else:
+            yield f"{bind(getattr, 'getattr')}({place}.{name}, '__func__', None) is {bind(inner.function, name)}"
+        yield f"{bind(inner.function, name)}.__code__ is {bind(inner.function.__code__, 'code')}"
+
+
 def _entries(place: str, keys: list[Any], bind: Bindings) -> Iterator[str]:
     # The order counts: it is the order in which the function loops over them.
     yield f"[*{place}] == {bind(keys, 'keys')}"
@@ -125,5 +141,6 @@ _TESTS: dict[type[Kind], Any] = {
     K.Sequence: _sequence,
     K.Dict: _dict,
     K.Record: _record,
+    K.Object: _object,
     K.Static: _static,
 }

@@ -14,7 +14,7 @@ import functools
 import site
 import sysconfig
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,15 +97,19 @@ class Reliance:
         return bind((fact.owner or self.function).__globals__, "globals")
 
 
-def relies_on(function: types.FunctionType, has_rule: Any = lambda f: False) -> Reliance:
+def relies_on(
+    function: types.FunctionType, has_rule: Any = lambda f: False, methods: Iterable[types.FunctionType] = ()
+) -> Reliance:
     """What a function relies on now.
 
     has_rule: tells the functions whose bodies do not matter, as their derivative is known.
+    methods: the methods of its arguments that it may call.
     """
     facts: list[Fact] = []
     values: list[Any] = []
-    seen = {function.__code__}
-    pending: list[tuple[types.FunctionType | None, types.FunctionType]] = [(None, function)]
+    seen = {function.__code__, *(method.__code__ for method in methods)}
+    pending: list[tuple[types.FunctionType | None, types.FunctionType]] = [(method, method) for method in methods]
+    pending.append((None, function))
     library = 0
     while pending:
         owner, reader = pending.pop()

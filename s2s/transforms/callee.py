@@ -33,7 +33,7 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
             return K.of(getattr(owner.value, attr))
         except (AttributeError, ValueError):
             return K.UNKNOWN
-    if isinstance(owner, K.Record):
+    if isinstance(owner, (K.Record, K.Object)):
         return dict(owner.fields).get(attr, K.UNKNOWN)
     if isinstance(owner, K.Tuple) and attr in getattr(owner.cls, "_fields", ()):
         return owner.items[owner.cls._fields.index(attr)]  # type: ignore[attr-defined]
@@ -68,6 +68,9 @@ def callee(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[Any
     target = node.func
     if isinstance(target, gast.Attribute):
         owner = kind(target.value)
+        if isinstance(owner, K.Object) and owner.fields:
+            found = attribute_kind(owner, target.attr)
+            return (found.value, list(node.args)) if isinstance(found, K.Static) else (None, [target.value, *node.args])
         if not isinstance(owner, (K.Static, K.Unknown)):
             cls = owner_type(owner)
             method = getattr(cls, target.attr, None) if cls is not None else None

@@ -16,7 +16,7 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
-from s2s.transforms.callee import ours
+from s2s.transforms.callee import attribute_kind, ours
 from s2s.transforms.infer import ITERATORS, PURE
 from s2s.transforms.operations import Operations
 from s2s.transforms.samples import draws, only_reads
@@ -70,7 +70,9 @@ class _Mutation:
     def write(self, target: Any, value: Any, origin: Any) -> None:
         """A write to an attribute of a number that carries no derivative is kept; other writes are refused."""
         if isinstance(target, gast.Attribute) and isinstance(self.kind(value), (K.Int, K.Bool, K.Str, K.NoneKind)):
-            return
+            known = attribute_kind(self.kind(target.value), target.attr)
+            if isinstance(known, (K.Unknown, type(self.kind(value)))):
+                return
         raise NotCompiled("an in-place write is not compiled yet", origin=origin)
 
     def context(self, stmt: Any) -> None:
@@ -129,7 +131,8 @@ class _Mutation:
             inner = operand.value if isinstance(operand, gast.Starred) else operand
             known = self.kind(inner)
             local = isinstance(inner, gast.Name) and inner.id in self.operations.local
-            if local and (isinstance(known, (K.Array, K.Numeric)) or K.children(known) is not None):
+            is_object = isinstance(known, K.Object) and not K.is_random_generator(known.cls)
+            if local and (isinstance(known, (K.Array, K.Numeric)) or is_object or K.children(known) is not None):
                 what = getattr(function, "__name__", None) or "a function"
                 raise NotCompiled(f"`{what}` may write into an array or container that it is given", origin=origin)
 

@@ -92,8 +92,8 @@ def draws(function: Any) -> bool:
 
 # NumPy's functions that write into an argument, or into files.
 _WRITING = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "save", "savetxt", "savez",
-            "savez_compressed", "fill", "sort", "partition", "resize", "setfield", "setflags", "byteswap", "dump", "tofile",
-            }  # fmt: skip
+            "savez_compressed", "fill", "sort", "partition", "resize", "setfield", "setflags", "byteswap", "dump",
+            "tofile"}  # fmt: skip
 
 
 def only_reads(function: Any) -> bool:
@@ -101,7 +101,8 @@ def only_reads(function: Any) -> bool:
     name = getattr(function, "__name__", "_")
     if name in _WRITING or name.startswith("_"):
         return False
-    return type(function).__name__ == "_ArrayFunctionDispatcher" or getattr(function, "__objclass__", None) is np.ndarray
+    is_method = getattr(function, "__objclass__", None) is np.ndarray
+    return is_method or type(function).__name__ == "_ArrayFunctionDispatcher"
 
 
 _cache: dict[Any, Kind] = {}

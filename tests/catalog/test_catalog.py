@@ -1,7 +1,7 @@
 """The catalog's samples as a user meets them: compiled backward and forward, and on the tape, against differences.
 
-What is not compiled yet is told by the constructs of a sample (`refusal`). Such a sample is not passed over: the compiler
-must refuse it with the reason, and the tape must differentiate it.
+What is not compiled yet is told by the constructs of a sample (`refusal`). Such a sample is not passed over: the
+compiler must refuse it with the reason, and the tape must differentiate it.
 """
 
 from __future__ import annotations

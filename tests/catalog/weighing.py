@@ -25,7 +25,7 @@ def samples(tiers: tuple[int, ...], key: str = "samples") -> list[dict[str, Any]
 
 
 def places(out: Any, path: str = "out") -> Iterator[tuple[str, Any]]:
-    """The leaves of a nested output that carry derivatives, in the catalog's order, each with the text that reads it."""
+    """The leaves of a nested output that carry derivatives, in order, each with the text that reads it."""
     if isinstance(out, dict):
         for key, part in out.items():
             yield from places(part, f"{path}[{key!r}]")

@@ -1,0 +1,118 @@
+"""What is known of the objects among a function's arguments: `self`, or a model that is passed in.
+
+Of a plain instance a variant knows the class and the kinds of those attributes whose names the function mentions, or a
+method or property that it may reach. The guard tests them on every call, so that attributes may be set at any time;
+their values are read live.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from s2s import kinds as K
+from s2s.core import MISSING
+from s2s.kinds import Kind
+from s2s.transforms.calls import OPAQUE
+
+# Objects in attributes of objects are followed so deep.
+_DEPTH = 3
+
+
+@dataclass
+class Reached:
+    """What a function may read of its arguments.
+
+    names: the names that it mentions, and those that the methods and properties among them mention in turn.
+    functions: these methods and the getters of these properties.
+    """
+
+    names: set[str] = field(default_factory=set)
+    functions: dict[types.FunctionType, None] = field(default_factory=dict)
+
+    def read_code(self, code: types.CodeType) -> None:
+        self.names.update(code.co_names)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self.read_code(constant)
+
+    def read_object(self, value: Any, depth: int = _DEPTH) -> None:
+        """Take in what of an object's class bears one of the names, until nothing is added."""
+        count = -1
+        while count != len(self.names):
+            count = len(self.names)
+            for name in sorted(self.names):
+                for function in _functions(inspect.getattr_static(type(value), name, None)):
+                    if function not in self.functions:
+                        self.functions[function] = None
+                        self.read_code(function.__code__)
+            for name in self.names & vars(value).keys() if depth else ():
+                if is_plain(vars(value)[name]):
+                    self.read_object(vars(value)[name], depth - 1)
+
+
+def reached(function: types.FunctionType, values: Iterable[Any]) -> Reached:
+    """What a function may read of some arguments; nothing where none is a plain object."""
+    found = Reached()
+    objects = [value for value in values if is_plain(value)]
+    if objects:
+        found.names.add("__call__")
+        found.read_code(function.__code__)
+    count = -1
+    while count != len(found.names):
+        count = len(found.names)
+        for value in objects:
+            found.read_object(value)
+    return found
+
+
+def kinds_of(function: types.FunctionType, values: Mapping[str, Any]) -> dict[str, Kind]:
+    """The kinds of the arguments of a function, by parameter."""
+    names = reached(function, values.values()).names
+    return {name: _kind(value, names, _DEPTH) if names else K.of(value) for name, value in values.items()}
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is an instance of a user's class whose attributes are found in the usual way."""
+    cls: Any = type(value)
+    if cls.__module__.partition(".")[0] in OPAQUE or not hasattr(value, "__dict__") or K.of(value) is not K.UNKNOWN:
+        return False
+    return cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__")
+
+
+def _kind(value: Any, names: set[str], depth: int) -> Kind:
+    if not is_plain(value) or depth == 0:
+        return K.of(value)
+    return K.Object(type(value), tuple(_fields(value, names, depth)))
+
+
+def _fields(value: Any, names: set[str], depth: int) -> Iterator[tuple[str, Kind]]:
+    for name in sorted(names):
+        static = inspect.getattr_static(type(value), name, MISSING)
+        if isinstance(static, property):
+            if isinstance(static.fget, types.FunctionType):
+                yield name, K.Method(static.fget, is_property=True)
+        elif name in vars(value) or isinstance(static, staticmethod) or _is_data(static):
+            kind = _kind(getattr(value, name), names, depth - 1)
+            if kind is not K.UNKNOWN:
+                yield name, kind
+        elif isinstance(static, types.FunctionType):
+            yield name, K.Method(static)
+
+
+def _is_data(static: Any) -> bool:
+    """Whether an attribute of a class is what its instances give: nothing that binds or computes."""
+    return static is not MISSING and not hasattr(type(static), "__get__")
+
+
+def _functions(static: Any) -> Iterator[types.FunctionType]:
+    """The Python function that an attribute of a class runs."""
+    if isinstance(static, property):
+        static = static.fget
+    elif isinstance(static, staticmethod):
+        static = static.__func__
+    if isinstance(static, types.FunctionType):
+        yield static
