@@ -1,46 +1,81 @@
-"""Copies of values that never change are read through: a parameter of an inlined function is the argument itself.
+"""Copies are read through: a parameter of an inlined function is the argument itself.
 
-Only between names that are assigned once; a meeting name changes, and reading it later would read another value.
+`t = s` is taken out where s holds the same value at every read of t: both are assigned once, s before the copy, and t
+is read after it, within the block of the copy or blocks in that. What is read elsewhere may be the t of an earlier
+round, or none at all. An s that may be unbound stays apart: a read of t shows that it is bound.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gast
 
 from s2s import core
 from s2s.core import Function
+from s2s.transforms.bound import unbound_reads
 from s2s.transforms.task import Task
+
+Place = tuple[int, ...]  # the positions of a statement in its block and in those around it, the outermost first
 
 
 def copies(fn: Function, task: Task) -> Function:
-    """`fn` without the copies `a = b` of single assigned names, and with b read for a."""
-    times = assignments(fn)
+    """`fn` without the copies `t = s` that can be read through, and with s read for t."""
+    places = _Places(fn)
+    unsure = {name for _, name in unbound_reads(fn)}
     found: dict[str, Any] = {}
-    for stmt in _all(fn.body):
-        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and core.is_atom(stmt.value):
-            target, source = stmt.targets[0].id, stmt.value
-            local = isinstance(source, gast.Name) and times[source.id] == 1
-            if times[target] == 1 and local:
-                found[target] = found.get(source.id, source)
+    for target, source in places.copies.items():
+        if source.id not in unsure and places.holds_still(target, source.id):
+            found[target] = found.get(source.id, source)
     return fn.with_body(_block(fn.body, found)) if found else fn
 
 
 def assignments(fn: Function) -> Counter[str]:
     """How often each name is assigned in the text of a function; parameters are assigned by the call."""
-    times = Counter(name for stmt in _all(fn.body) for name in core.writes(stmt))
-    times.update(fn.param_names)
+    times = Counter(fn.param_names)
+    times.update(name for stmt in fn.body for name in core.all_writes(stmt))
     return times
 
 
-def _all(stmts: Sequence[Any]) -> Iterator[Any]:
-    for stmt in stmts:
-        yield stmt
-        for _, block in core.blocks(stmt):
-            yield from _all(block)
+class _Places:
+    """Where names are assigned and read, and which statements are copies."""
+
+    def __init__(self, fn: Function) -> None:
+        self.assigned: dict[str, list[Place]] = {name: [()] for name in fn.param_names}
+        self.read: dict[str, list[Place]] = {}
+        self.copies: dict[str, Any] = {}
+        self.survey(fn.body, ())
+
+    def survey(self, stmts: Sequence[Any], around: Place) -> None:
+        for position, stmt in enumerate(stmts):
+            here = (*around, position)
+            blocks = core.blocks(stmt)
+            inner = {name.split(".")[0] for name, _ in blocks}
+            header = [part for f in stmt._fields if f not in inner and (part := getattr(stmt, f, None)) is not None]
+            for name in core.reads(header):
+                self.read.setdefault(name, []).append(here)
+            for name in core.writes(stmt):
+                self.assigned.setdefault(name, []).append(here)
+            if (
+                isinstance(stmt, gast.Assign)
+                and isinstance(stmt.value, gast.Name)
+                and isinstance(stmt.targets[0], gast.Name)
+            ):
+                self.copies[stmt.targets[0].id] = stmt.value
+            for number, (_, block) in enumerate(blocks):
+                self.survey(block, (*here, number))
+
+    def holds_still(self, target: str, source: str) -> bool:
+        """Whether the source of a copy holds the same value at every read of its target."""
+        if len(self.assigned[target]) != 1 or len(self.assigned.get(source, ())) != 1:
+            return False
+        (copy,), (start,) = self.assigned[target], self.assigned[source]
+        block = copy[:-1]
+        return start < copy and all(
+            copy < place and place[: len(block)] == block for place in self.read.get(target, ())
+        )
 
 
 def _block(stmts: Sequence[Any], found: dict[str, Any]) -> list[Any]:

@@ -1,8 +1,13 @@
 """Single assignment: every assignment of a variable gets a name of its own.
 
-Where versions of a variable meet, the meeting name is assigned by copies: at the end of both branches of an `if`, before a
-loop, and at the end of the loop's body. Only variables that are read later get a meeting name (pruned form). With it
-every later pass may take a name for a value: what is defined outside loops never changes.
+Where versions of a variable meet, the meeting name is assigned by copies: at the end of both branches of an `if`,
+before a loop, and at the end of the loop's body. Only variables that are read later get a meeting name (pruned form).
+With it every later pass may take a name for a value: what is defined outside loops never changes.
+
+A variable may have no value yet where its versions meet: it is assigned in one branch, or first in a loop's body. A
+copy of a name that is not bound would raise where the program does not. So all such meetings of a variable share one
+name, which need not be copied to itself; where the program reads the variable, that name is copied to a version
+first.
 
 The construction follows the structure of the program instead of dominance frontiers, which structured code does not
 need: Brandis and Mossenbock, "Single-pass generation of static single-assignment form for structured languages"
@@ -45,12 +50,17 @@ class _Versions:
         self.scope: Scope = fn.scope
         self.count: Counter[str] = Counter()
         self.summaries: dict[int, tuple[set[str], set[str]]] = {}
+        self.unsure: dict[str, str] = {}  # by variable, the meeting name that may be unbound
+        self.deleted: set[str] = set()
+        numbers = (int(name.split("··")[1].split("·")[0]) for name in self.local if core.is_temporary(name))
+        self.held = max(numbers, default=0)  # temporaries are numbered on
 
     def run(self) -> Function:
         env = {name: self.fresh(name) for name in self.fn.param_names}
         *body, last = self.fn.body
         new = self.block(body, env, core.reads(last) & self.local)
-        new.append(core.substitute(last, env))
+        new.extend(self.settled(last, env))
+        new.append(self.load(last, env))
         return Function(
             self.fn.name, self.fn.params, tuple(new), self.scope, self.fn.origin, self.fn.doc, self.fn.facts
         )
@@ -58,6 +68,27 @@ class _Versions:
     def fresh(self, variable: str) -> str:
         self.count[variable] += 1
         return core.version(variable, self.count[variable])
+
+    # --- meeting names ---
+
+    def meeting(self, variable: str, ends: Sequence[str | None]) -> str:
+        """The name at which some versions of a variable meet; None is the version of what is not assigned yet."""
+        if None not in ends and self.unsure.get(variable) not in ends:
+            return self.fresh(variable)
+        if variable in self.deleted:
+            raise NotCompiled(f"`{core.stem(variable)}` is deleted, and may be assigned or not", origin=self.fn.origin)
+        if variable not in self.unsure:
+            self.unsure[variable] = self.fresh(variable)
+        return self.unsure[variable]
+
+    def settled(self, stmt: Any, env: Env) -> list[Any]:
+        """Copies of the names that may be unbound and that a statement itself reads, to versions of their own."""
+        copies = []
+        for variable in sorted(_header_reads(stmt) & self.unsure.keys()):
+            if env.get(variable) == self.unsure[variable]:
+                env[variable] = self.fresh(variable)
+                copies.append(core.assign(env[variable], self.unsure[variable], core.origin_of(stmt)))
+        return copies
 
     def block(self, stmts: Sequence[Any], env: Env, live_out: set[str]) -> list[Any]:
         """The renamed statements; `env` ends as the versions at the end of the block."""
@@ -71,6 +102,7 @@ class _Versions:
             visit = getattr(self, f"visit_{type(stmt).__name__}", None)
             if visit is None:
                 raise NotCompiled(f"`{_word(stmt)}` is not compiled yet", origin=core.origin_of(stmt))
+            new.extend(self.settled(stmt, env))
             new.extend(visit(stmt, env, live_after))
         return new
 
@@ -126,8 +158,14 @@ class _Versions:
     def visit_Assign(self, stmt: Any, env: Env, live: set[str]) -> list[Any]:
         (target,) = stmt.targets
         value = self.load(stmt.value, env)
+        before: list[Any] = []
+        if isinstance(target, gast.Tuple) and not (core.is_atom(value) or isinstance(value, (gast.Tuple, gast.List))):
+            # What is taken apart has a name, whose derivative the parts add up to.
+            self.held += 1
+            before.append(core.assign(core.temporary("items", self.held), value, core.origin_of(stmt)))
+            value = core.name(core.temporary("items", self.held))
         if isinstance(target, (gast.Name, gast.Tuple)):
-            return [core.rebuilt(stmt, targets=[self.store(target, env)], value=value)]
+            return [*before, core.rebuilt(stmt, targets=[self.store(target, env)], value=value)]
         return [core.rebuilt(stmt, targets=[self.load(target, env)], value=value)]
 
     def visit_AugAssign(self, stmt: Any, env: Env, live: set[str]) -> list[Any]:
@@ -153,9 +191,9 @@ class _Versions:
                 continue
             env.pop(variable, None)
             if variable in live:
-                env[variable] = self.fresh(variable)
+                env[variable] = self.meeting(variable, ends)
                 for block, end in ((then, ends[0]), (other, ends[1])):
-                    if end is not None:
+                    if end not in (None, env[variable]):
                         block.append(core.assign(env[variable], end, origin))
         if not then:
             then = [core.place(gast.Pass(), origin)]
@@ -176,6 +214,11 @@ class _Versions:
     def visit_While(self, stmt: Any, env: Env, live: set[str]) -> list[Any]:
         exposed, _ = self.summary(stmt)
         before, headers = self._enter(stmt, env, live | exposed)
+        for variable in core.reads(stmt.test) & self.unsure.keys():
+            if env.get(variable) == self.unsure[variable]:
+                raise NotCompiled(
+                    f"`{core.stem(variable)}` may be read before it is assigned", origin=core.origin_of(stmt)
+                )
         test = self.load(stmt.test, env)
         body = self._body(stmt, dict(env), live | exposed, headers)
         return [*before, core.rebuilt(stmt, test=test, body=body)]
@@ -186,8 +229,8 @@ class _Versions:
         for variable in self._assigned(stmt):
             old = env.pop(variable, None)
             if variable in live:
-                headers[variable] = self.fresh(variable)
-                if old is not None:
+                headers[variable] = self.meeting(variable, [old])
+                if old not in (None, headers[variable]):
                     before.append(core.assign(headers[variable], old, core.origin_of(stmt)))
                 env[variable] = headers[variable]
         return before, headers
@@ -198,7 +241,11 @@ class _Versions:
         live = live | (core.reads(leave) & self.local)
         body = self.block(rest if leave else stmt.body, env, live | set(headers))
         for variable, header in headers.items():
-            if variable in env and env[variable] != header:
+            if variable not in env:
+                raise NotCompiled(
+                    f"`{core.stem(variable)}` is deleted in a loop that reads it", origin=core.origin_of(stmt)
+                )
+            if env[variable] != header:
                 body.append(core.assign(header, env[variable], core.origin_of(stmt)))
         for test in leave:
             body.append(core.rebuilt(test, test=core.substitute(test.test, {**env, **headers})))
@@ -210,12 +257,15 @@ class _Versions:
             context = self.load(item.context_expr, env)
             target = self.store(item.optional_vars, env) if item.optional_vars is not None else None
             items.append(core.rebuilt(item, context_expr=context, optional_vars=target))
-        return [core.rebuilt(stmt, items=items, body=self.block(stmt.body, env, live))]
+        body = self.block(stmt.body, env, live) or [core.place(gast.Pass(), core.origin_of(stmt))]
+        return [core.rebuilt(stmt, items=items, body=body)]
 
     def visit_Delete(self, stmt: Any, env: Env, live: set[str]) -> list[Any]:
         (target,) = stmt.targets
         if isinstance(target, gast.Name):
-            env.pop(target.id, None)
+            self.load(core.name(target.id), env)
+            env.pop(target.id)
+            self.deleted.add(target.id)
             return []
         return [core.rebuilt(stmt, targets=[self.load(target, env)])]
 
@@ -228,5 +278,18 @@ class _Versions:
         return []
 
 
+def _header_reads(stmt: Any) -> set[str]:
+    """The names that a statement reads, once and before all else, without those of nested blocks."""
+    if isinstance(stmt, gast.If):
+        return core.reads(stmt.test)
+    if isinstance(stmt, gast.For):
+        return core.reads(stmt.iter)
+    if isinstance(stmt, gast.With):
+        return core.reads([item.context_expr for item in stmt.items])
+    return set() if isinstance(stmt, gast.While) else core.reads(stmt)
+
+
 def _word(stmt: Any) -> str:
-    return {"Try": "try", "FunctionDef": "def", "TryStar": "except*"}.get(type(stmt).__name__, type(stmt).__name__.lower())
+    return {"Try": "try", "FunctionDef": "def", "TryStar": "except*"}.get(
+        type(stmt).__name__, type(stmt).__name__.lower()
+    )

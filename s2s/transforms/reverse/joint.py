@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import ArgumentError, NotCompiled
 from s2s.runtime import numeric, pytree
+from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.reverse.fragments import Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
@@ -60,7 +60,14 @@ class _Joint:
             body=(*forward, *out.stmts, *self.packed(returned, origin)),
             scope=self.namer.scope,
         )
+        self.check_bound(new)
         return self.with_kinds(new, seed)
+
+    def check_bound(self, new: Function) -> None:
+        """Refuse a reverse sweep that needs a meeting name, for its shape, where that may be unbound."""
+        for stmt, name in unbound_reads(new):
+            if name in self.restorer.unsure and getattr(stmt, "sweep", None) == "reverse":
+                raise NotCompiled(UNBOUND.format(core.stem(name)), origin=core.origin_of(stmt))
 
     # --- the result and its seed ---
 
@@ -77,11 +84,14 @@ class _Joint:
             for stmt in self.fn.body:
                 if core.writes(stmt) == [value.id] and isinstance(stmt.value, gast.Tuple) and len(stmt.value.elts) == 2:
                     return stmt.value.elts[0], stmt.value.elts[1]
-        raise NotCompiled("with has_aux, the function returns a pair that is not written as one", origin=core.origin_of(last))
+        raise NotCompiled(
+            "with has_aux, the function returns a pair that is not written as one", origin=core.origin_of(last)
+        )
 
     def seeded(self, result: Any, seed: str, origin: Any) -> tuple[Bars, Emitted]:
         """The adjoint of the result: the seed, of the result's shape."""
-        out, bars = Emitted(), {}
+        out = Emitted()
+        bars: Bars = {}
         kind = self.kind(result)
         check_result(self.fn.name, kind, origin)
         if isinstance(result, gast.Name) and result.id in self.fn.facts.active:
@@ -95,14 +105,14 @@ class _Joint:
             else:
                 checked = core.call(self.namer.bind("require_scalar", numeric.require_scalar), result)
                 self.checks.append(core.place(gast.Expr(checked), origin))
-                full = core.call(self.namer.bind("np", numeric.np) + ".full_like", result, core.name(seed))
+                full = core.call(self.namer.numpy("full_like"), result, core.name(seed))
                 out.add(reverse_assign(self.sweep.bar(result.id), full, origin))
             bars[result.id] = BORROWED
         return bars, out
 
     def of_dtype(self, kind: Any, seed: str) -> Any:
         """The seed in the result's precision: `np.float32(out_bar)`."""
-        return core.call(self.namer.bind("np", numeric.np) + "." + kind.dtype.name, core.name(seed))
+        return core.call(self.namer.numpy(kind.dtype.name), core.name(seed))
 
     # --- what is returned ---
 
@@ -126,11 +136,11 @@ class _Joint:
         if K.children(kind) is not None:
             value = core.call(self.namer.bind("unshadow", pytree.unshadow), name, bar)
         elif isinstance(kind, K.Array) and bars[name] is not OWNED:
-            value = core.call(self.namer.bind("np", numeric.np) + ".array", bar)
+            value = core.call(self.namer.numpy("array"), bar)
         elif isinstance(kind, K.Array) and (kind.ndim == 0 or kind.dtype != K.FLOAT.dtype):
             dtype = self.namer.temporary("dtype")
             out.add(reverse_assign(dtype, core.attribute(name, "dtype"), None))
-            value = core.call(self.namer.bind("np", numeric.np) + ".asarray", bar, dtype=core.name(dtype))
+            value = core.call(self.namer.numpy("asarray"), bar, dtype=core.name(dtype))
         else:
             return bar
         return self.hold(value, core.stem(bar.id), out)
@@ -143,7 +153,7 @@ class _Joint:
             item = self.hold(node, "item", out)
             if not K.differentiable(kind):
                 return item
-            zeros = core.call(self.namer.bind("np", numeric.np) + ".zeros_like", item)
+            zeros = core.call(self.namer.numpy("zeros_like"), item)
             return self.hold(zeros, "zeros", out) if isinstance(kind, K.Array) else core.constant(0.0)
         owner = self.hold(node, "part", out)
         entries = list(kind.items) if isinstance(kind, K.Dict) else list(enumerate(kind.items))
@@ -225,5 +235,3 @@ def _with_keyword(params: gast.arguments, name: str, default: Any) -> gast.argum
         params.args, params.posonlyargs, params.vararg, [*params.kwonlyargs, keyword], [*params.kw_defaults, default],
         params.kwarg, params.defaults,
     )  # fmt: skip
-
-

@@ -22,6 +22,8 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.errors import NotCompiled
+from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.operations import Operations
 from s2s.transforms.reverse.fragments import as_reverse, reverse_assign
 from s2s.transforms.rulebody import Namer
@@ -85,6 +87,7 @@ class Restorer:
         self.definitions: dict[str, Any] = {}
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
         self.range_targets: set[str] = set()
+        self.unsure = {name for _, name in unbound_reads(fn)}
         self._survey(fn.body, None)
 
     def _survey(self, stmts: Sequence[Any], loop: Any) -> None:
@@ -165,6 +168,8 @@ class Restorer:
 
     def tape(self, name: str) -> str:
         """A new tape: an empty list at the start of the forward sweep."""
+        if name in self.unsure:
+            raise NotCompiled(UNBOUND.format(core.stem(name)), origin=self.fn.origin)
         tape = core.derived(name, "_tape")
         if tape in self.namer.taken:
             tape = self.namer.temporary(core.stem(tape))
@@ -271,7 +276,11 @@ def _headers(stmts: Sequence[Any]) -> dict[str, str]:
     rest = [s for s in stmts if not core.is_exit(s)]
     found: dict[str, str] = {}
     for stmt in reversed(rest):
-        copy = isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and isinstance(stmt.value, gast.Name)
+        copy = (
+            isinstance(stmt, gast.Assign)
+            and isinstance(stmt.targets[0], gast.Name)
+            and isinstance(stmt.value, gast.Name)
+        )
         if not copy:
             break
         found[stmt.targets[0].id] = stmt.value.id

@@ -1,8 +1,9 @@
 """The reverse sweep: the program's blocks backwards, with the state of every adjoint.
 
-An adjoint is *absent* (zero, and no name holds it), or it is held by its name. The first contribution assigns, later ones
-are added: in place where the adjoint owns its buffer, out of place where the buffer may be somebody else's. At the head of a
-reversed loop the adjoints that the loop carries are made present, so that each round starts in the same state.
+An adjoint is *absent* (zero, and no name holds it), or it is held by its name. The first contribution assigns, later
+ones are added: in place where the adjoint owns its buffer, out of place where the buffer may be somebody else's. At
+the head of a reversed loop the adjoints that the loop carries are made present, so that each round starts in the same
+state.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2s import core
 from s2s import kinds as K
@@ -71,8 +71,10 @@ class Sweep:
         A slice is no part: it is a list of its own.
         """
         for stmt in stmts:
-            value = getattr(stmt, "value", None)
-            part = isinstance(value, gast.Attribute) or (isinstance(value, gast.Subscript) and not self.slices(value.slice))
+            value: Any = getattr(stmt, "value", None)
+            part = isinstance(value, gast.Attribute) or (
+                isinstance(value, gast.Subscript) and not self.slices(value.slice)
+            )
             if isinstance(stmt, gast.Assign) and part:
                 inside = K.children(self.kind(value.value)) is not None and core.reads(value.value) & self.active
                 for name in core.writes(stmt) if inside else []:
@@ -128,8 +130,10 @@ class Sweep:
                     self.own(name, mine, emitted, origin)
         for mine, theirs, emitted in ((a_bars, b_bars, a), (b_bars, a_bars, b)):
             for name in [n for n in theirs if n not in mine]:
-                if name in entry or self.is_part(name):
-                    theirs.pop(name)  # consumed in one branch, or bound anew when needed
+                if self.is_part(name):
+                    theirs.pop(name)  # bound anew when needed
+                elif name in entry:
+                    self.empty(name, mine, emitted, origin)  # consumed in this branch, and not in the other
                 else:
                     self.start_zero(name, mine, emitted, origin)
 
@@ -144,7 +148,7 @@ class Sweep:
         out.entries.extend(inner.entries)
 
     def settle(self, stmt: Any, bars: Bars, out: Emitted) -> None:
-        """Before control flow, adjoints that it touches are held in their own shape, so that all paths find them alike."""
+        """Before control flow, adjoints that it touches are held in their own shape, so that all paths find one state."""
         touched = core.reads(stmt) | set(core.all_writes(stmt))
         for name in sorted(touched & set(bars)):
             if isinstance(bars[name], Spread):
@@ -200,9 +204,8 @@ class Sweep:
                 a, b = set(present), set(present)
                 self._reach(stmt.body, a, contributed)
                 self._reach(stmt.orelse, b, contributed)
-                gone = (present - a) | (present - b)
+                present &= a | b
                 present |= a | b
-                present -= gone
             elif isinstance(stmt, (gast.For, gast.While)):
                 for name in self.carried(stmt, set(present)) - present:
                     contributed.add(name)
@@ -212,9 +215,9 @@ class Sweep:
                 self._reach(stmt.body, present, contributed)
 
     def close_round(self, loop: Any, bars: Bars, out: Emitted) -> None:
-        """At the start of the loop's body every carried adjoint is present: a zero where it was consumed and not fed."""
+        """At the start of the body every carried adjoint is present: a zero where it was consumed and not fed."""
         for name in sorted(self.heads[id(loop)] - set(bars)):
-            self.start_zero(name, bars, out, core.origin_of(loop))
+            self.empty(name, bars, out, core.origin_of(loop))
 
     # --- statements ---
 
@@ -307,7 +310,7 @@ class Sweep:
             target = core.subscript(bar, index, gast.Store)
             new = gast.AugAssign(target, gast.Add(), g)
         else:
-            at = core.path(self.namer.bind("np", np) + ".add.at")
+            at = core.path(self.namer.numpy("add.at"))
             if isinstance(index, gast.Tuple):
                 if any(isinstance(e, gast.Slice) for e in index.elts):
                     index = self.explicit(index, held, origin)
@@ -327,7 +330,9 @@ class Sweep:
         for element in index.elts:
             if isinstance(element, gast.Slice):
                 bounds = [core.constant(None) if b is None else b for b in (element.lower, element.upper, element.step)]
-                element = self.fragments.emit(held, "index", core.call(self.namer.bind("slice", slice), *bounds), origin)
+                element = self.fragments.emit(
+                    held, "index", core.call(self.namer.bind("slice", slice), *bounds), origin
+                )
             elements.append(element)
         return gast.Tuple(elements, gast.Load())
 
@@ -434,18 +439,29 @@ class Sweep:
         elif name not in bars:
             self.start_zero(name, bars, out, origin)
         elif isinstance(state := bars[name], Spread):
-            full = core.call(self.namer.bind("np", np) + ".full_like", name, state.atom)
+            full = core.call(self.namer.numpy("full_like"), name, state.atom)
             out.add(reverse_assign(bar, full, origin))
         elif K.children(self.kind(core.name(name))) is not None:
             copy = self.namer.bind("add_shadows", pytree.add)
-            zero = self.held(core.call(self.namer.bind("shadow", pytree.shadow), name), out, origin)
+            zero = self.held(core.call(self.namer.bind("shadow", pytree.shadow), bar), out, origin)
             out.add(reverse_assign(bar, core.call(copy, zero, bar), origin))
         else:
-            out.add(reverse_assign(bar, core.call(self.namer.bind("np", np) + ".array", bar), origin))
+            out.add(reverse_assign(bar, core.call(self.namer.numpy("array"), bar), origin))
         bars[name] = OWNED
 
     def start_zero(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
         out.add(reverse_assign(self.bar(name), self.zero(name), origin))
+        bars[name] = OWNED
+
+    def empty(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
+        """Start an adjoint anew, which has been passed on, and whose shape its old value tells."""
+        bar, kind = self.bar(name), self.kind(core.name(name))
+        zero: Any = core.constant(0.0)
+        if K.children(kind) is not None:
+            zero = core.call(self.namer.bind("shadow", pytree.shadow), bar)
+        elif isinstance(kind, K.Array):
+            zero = core.call(self.namer.numpy("zeros_like"), bar)
+        out.add(reverse_assign(bar, zero, origin))
         bars[name] = OWNED
 
     def zero(self, name: str) -> Any:
@@ -454,7 +470,7 @@ class Sweep:
         if K.children(kind) is not None:
             return core.call(self.namer.bind("shadow", pytree.shadow), name)
         if isinstance(kind, K.Array):
-            return core.call(self.namer.bind("np", np) + ".zeros_like", name)
+            return core.call(self.namer.numpy("zeros_like"), name)
         return core.constant(0.0)
 
 
