@@ -16,10 +16,7 @@ from typing import Any
 from s2s import kinds as K
 from s2s.core import MISSING
 from s2s.kinds import Kind
-from s2s.transforms.calls import OPAQUE
-
-# Objects in attributes of objects are followed so deep.
-_DEPTH = 3
+from s2s.transforms.calls import DEEPEST, is_plain
 
 
 @dataclass
@@ -39,7 +36,7 @@ class Reached:
             if isinstance(constant, types.CodeType):
                 self.read_code(constant)
 
-    def read_object(self, value: Any, depth: int = _DEPTH) -> None:
+    def read_object(self, value: Any, depth: int = DEEPEST) -> None:
         """Take in what of an object's class bears one of the names, until nothing is added."""
         count = -1
         while count != len(self.names):
@@ -72,18 +69,11 @@ def reached(function: types.FunctionType, values: Iterable[Any]) -> Reached:
 def kinds_of(function: types.FunctionType, values: Mapping[str, Any]) -> dict[str, Kind]:
     """The kinds of the arguments of a function, by parameter."""
     names = reached(function, values.values()).names
-    return {name: _kind(value, names, _DEPTH) if names else K.of(value) for name, value in values.items()}
+    return {name: kind_of(value, names) if names else K.of(value) for name, value in values.items()}
 
 
-def is_plain(value: Any) -> bool:
-    """Whether a value is an instance of a user's class whose attributes are found in the usual way."""
-    cls: Any = type(value)
-    if cls.__module__.partition(".")[0] in OPAQUE or not hasattr(value, "__dict__") or K.of(value) is not K.UNKNOWN:
-        return False
-    return cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__")
-
-
-def _kind(value: Any, names: set[str], depth: int) -> Kind:
+def kind_of(value: Any, names: set[str], depth: int = DEEPEST) -> Kind:
+    """The kind of a value, of whose attributes those of certain names count."""
     if not is_plain(value) or depth == 0:
         return K.of(value)
     return K.Object(type(value), tuple(_fields(value, names, depth)))
@@ -96,7 +86,7 @@ def _fields(value: Any, names: set[str], depth: int) -> Iterator[tuple[str, Kind
             if isinstance(static.fget, types.FunctionType):
                 yield name, K.Method(static.fget, is_property=True)
         elif name in vars(value) or isinstance(static, staticmethod) or _is_data(static):
-            kind = _kind(getattr(value, name), names, depth - 1)
+            kind = kind_of(getattr(value, name), names, depth - 1)
             if kind is not K.UNKNOWN:
                 yield name, kind
         elif isinstance(static, types.FunctionType):

@@ -15,13 +15,15 @@ import site
 import sysconfig
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from s2s import kinds as K
 from s2s.compiler.guards import Bindings, conditions
+from s2s.compiler.objects import kind_of, reached
 from s2s.core import MISSING
 from s2s.kinds import Kind
+from s2s.transforms.calls import is_plain
 
 # Functions of installed libraries are followed so far; then they are taken to stay as they are.
 _LIBRARY_FUNCTIONS = 24
@@ -118,6 +120,12 @@ def relies_on(
             if found is None:
                 continue
             fact, value = found
+            if is_plain(value):
+                seen_of_it = reached(reader, [value])
+                fact = replace(fact, kind=kind_of(value, seen_of_it.names), anchor=None)
+                methods = [f for f in seen_of_it.functions if f.__code__ not in seen]
+                seen.update(f.__code__ for f in methods)
+                pending.extend((f, f) for f in methods)
             facts.append(fact)
             values.append(value)
             callee = primal_of(value)

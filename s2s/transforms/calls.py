@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import sys
 import types
@@ -23,6 +24,16 @@ from s2s.transforms.task import Program, Task
 OPAQUE = sys.stdlib_module_names - {"__main__", "statistics"} | {"numpy", "scipy", "s2s"}
 # Methods call methods so deep.
 DEPTH = 16
+# Attributes of objects are followed so deep: what a variant relies on is guarded.
+DEEPEST = 3
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is an instance of a user's class whose attributes are found in the usual way."""
+    cls: Any = type(value)
+    if cls.__module__.partition(".")[0] in OPAQUE or not hasattr(value, "__dict__") or K.of(value) is not K.UNKNOWN:
+        return False
+    return cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__")
 
 
 def inline(fn: Function, task: Task) -> Function:
@@ -71,13 +82,20 @@ def _spread_names(call: Any) -> Iterator[str]:
 
 
 def value_of_path(node: Any, scope: Scope) -> Any:
-    """The object that a path reads, through modules and classes only; else MISSING."""
+    """The object that a path reads, through modules, classes and the attributes of plain objects; else MISSING."""
     if isinstance(node, gast.Name):
         return scope.lookup(node.id)
     owner = value_of_path(node.value, scope)
-    if not isinstance(owner, (types.ModuleType, type)):
-        return getattr(owner, "__dict__", {}).get(node.attr, MISSING) if owner is not MISSING else MISSING
-    return getattr(owner, node.attr, MISSING)
+    if isinstance(owner, (types.ModuleType, type)):
+        return getattr(owner, node.attr, MISSING)
+    if owner is MISSING or not is_plain(owner) or hasattr(type(owner), node.attr):
+        return MISSING
+    return vars(owner).get(node.attr, MISSING) if _objects(node) <= DEEPEST else MISSING
+
+
+def _objects(node: Any) -> int:
+    """How many attributes a path reads."""
+    return 1 + _objects(node.value) if isinstance(node, gast.Attribute) else 0
 
 
 def _resolve(call: Any, scope: Scope, program: Program) -> Any:
@@ -96,7 +114,9 @@ def _resolve(call: Any, scope: Scope, program: Program) -> Any:
 def _method(path: Any, scope: Scope) -> Any:
     """A method of an object that is not local, looked up without running properties."""
     owner = value_of_path(path.value, scope)
-    if owner is MISSING or isinstance(owner, (types.ModuleType, type)):
+    if owner is MISSING or not is_plain(owner) or path.attr in vars(owner) or _objects(path) > DEEPEST:
         return MISSING
-    found = getattr(type(owner), path.attr, None)
+    found = inspect.getattr_static(type(owner), path.attr, None)
+    if isinstance(found, staticmethod):
+        return found.__func__
     return types.MethodType(found, owner) if isinstance(found, types.FunctionType) else MISSING

@@ -8,7 +8,7 @@ An object is known by the kind of the parameter that it came in by, or of the at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -34,9 +34,9 @@ def methods(fn: Function, task: Task) -> Function:
 
 
 class _Methods:
-    def __init__(self, fn: Function, known: dict[str, Kind]) -> None:
+    def __init__(self, fn: Function, known: Mapping[str, Kind]) -> None:
         self.times = assignments(fn)
-        self.objects = {name: kind for name, kind in known.items() if self.times[name] == 1}
+        self.objects: dict[str, Kind] = {name: kind for name, kind in known.items() if self.times[name] == 1}
         self.local = fn.local_names()
         self.scope = fn.scope
         self.changed = False

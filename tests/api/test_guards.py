@@ -88,7 +88,9 @@ def test_attributes_of_objects_are_not_run():
         return x * settings.rate * settings_of.rate
 
     facts = {fact.path.names: fact.kind for fact in relies_on(f).facts}
-    assert facts == {("settings",): K.UNKNOWN, ("settings_of", "rate"): K.FLOAT}
+    rate = K.Method(Settings.rate.fget, is_property=True)
+    assert facts[("settings",)] == K.Object(Settings, (("rate", rate),))
+    assert facts[("settings_of", "rate")] == K.FLOAT
 
 
 def test_layout_reads_the_parameters_of_the_code():

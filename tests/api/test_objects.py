@@ -116,6 +116,37 @@ def _other_helper(v):
     return 7.0 * v
 
 
+def test_methods_of_global_objects_are_guarded():
+    class Model:
+        def energy(self, x):
+            return _helper(x) * self.other(x)
+
+        def other(self, x):
+            return x
+
+        @staticmethod
+        def shift(x):
+            return x + 1.0
+
+    model = Model()
+
+    def fun(x):
+        return model.energy(x) + model.shift(x)
+
+    gradient = s2s.grad(fun, strict=True)
+    for _ in range(3):
+        assert gradient(2.0) == 9.0
+    global _helper
+    before, _helper = _helper, _other_helper
+    try:
+        assert gradient(2.0) == 29.0
+    finally:
+        _helper = before
+    Model.other = lambda self, x: 1.0
+    Model.shift = staticmethod(lambda x: 5.0 * x)
+    assert gradient(2.0) == 7.0
+
+
 def test_objects_in_attributes_and_as_arguments():
     cls = make_class()
     model = cls(np.ones(3))
