@@ -22,7 +22,7 @@ from s2s import rules
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
-from s2s.transforms.items import entry_kind, item_kind, iterator_kind, literal, slice_kind, unpacked
+from s2s.transforms.items import entry_kind, item_kind, iterator_kind, literal, slice_kind, unpacked, view_kind
 from s2s.transforms.sameshape import kept_of, shape_key
 from s2s.transforms.samples import NoSample, draws, only_reads, result_kind, sample
 from s2s.transforms.task import Task
@@ -160,6 +160,10 @@ class _Inference:
         return attribute_kind(self.kind(node.value), node.attr)
 
     def kind_Call(self, node: Any) -> Kind:
+        if isinstance(node.func, gast.Attribute) and not node.args and not node.keywords:
+            view = view_kind(self.kind(node.func.value), node.func.attr)
+            if view is not None:
+                return view
         function, operands = callee(node, self.kind, self.local)
         if function is None or any(isinstance(a, gast.Starred) for a in operands):
             return K.UNKNOWN

@@ -57,6 +57,14 @@ def iterator_kind(function: Any, args: tuple[Kind, ...]) -> Kind:
     return K.Iterator(items[0] if function is reversed else K.Tuple(items))
 
 
+def view_kind(owner: Kind, method: str) -> Kind | None:
+    """The kind of `d.items()`, `d.values()` or `d.keys()` of a dict with known keys: what a loop over it gives."""
+    if not isinstance(owner, K.Dict) or method not in ("items", "values", "keys"):
+        return None
+    keys, values = joined([K.of_literal(k) for k, _ in owner.items]), joined([v for _, v in owner.items])
+    return K.Iterator({"items": K.Tuple((keys, values)), "values": values, "keys": keys}[method])
+
+
 def joined(kinds: Sequence[Kind]) -> Kind:
     """The join of several kinds; UNKNOWN of none."""
     return functools.reduce(K.join, kinds) if kinds else K.UNKNOWN
