@@ -275,6 +275,7 @@ def _headers(stmts: Sequence[Any]) -> dict[str, str]:
     """The meeting names of a loop: the copies that end its body, by name; what they copy."""
     rest = [s for s in stmts if not core.is_exit(s)]
     found: dict[str, str] = {}
+    read: set[str] = set()  # by the copies that follow: what they read is no meeting name, but a variable of the body
     for stmt in reversed(rest):
         copy = (
             isinstance(stmt, gast.Assign)
@@ -283,9 +284,9 @@ def _headers(stmts: Sequence[Any]) -> dict[str, str]:
         )
         if not copy:
             break
-        found[stmt.targets[0].id] = stmt.value.id
-    for source in list(found.values()):
-        found.pop(source, None)
+        if stmt.targets[0].id not in read:
+            found[stmt.targets[0].id] = stmt.value.id
+        read.add(stmt.value.id)
     return found
 
 
