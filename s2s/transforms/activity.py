@@ -29,6 +29,7 @@ class _Activity:
         self.fn = fn
         self.operations = Operations(fn)
         self.varied = {name for name in task.wrt if K.differentiable(task.kinds[name])}
+        self.seen: dict[int, set[str]] = {}  # by statement, the varied operands that it was looked at with
 
     def run(self) -> frozenset[str]:
         self._until_stable(lambda: self.forward(self.fn.body), self.varied)
@@ -57,12 +58,16 @@ class _Activity:
                 self.forward(block)
 
     def assign(self, stmt: Any) -> None:
+        operands = core.reads(stmt.value) & self.varied
+        if not operands or self.seen.get(id(stmt)) == operands:
+            return
+        self.seen[id(stmt)] = operands
         (target,) = stmt.targets
         varied = self.depends(stmt.value, core.origin_of(stmt))
         if isinstance(target, (gast.Name, gast.Tuple)):
             if varied:
                 self.add(core.writes(stmt))
-        elif core.reads(stmt.value) & self.varied:
+        else:
             raise NotCompiled("an active value is stored into an object", origin=core.origin_of(stmt))
 
     def add(self, names: Sequence[str]) -> None:
