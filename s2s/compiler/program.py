@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from s2s.core import Function
-from s2s.errors import SourceUnavailableError
+from s2s.errors import SourceUnavailableError, UnsupportedSyntaxError
 from s2s.frontend.lower import lower_function
 from s2s.frontend.source import Unwrapped, find, unwrap
 
@@ -22,7 +22,7 @@ class SourceProgram:
         try:
             callee = unwrap(value)
             find(callee.function)
-        except SourceUnavailableError:
+        except (SourceUnavailableError, UnsupportedSyntaxError):
             return None
         return callee
 

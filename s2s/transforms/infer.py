@@ -17,8 +17,8 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s import core, rules
 from s2s import kinds as K
-from s2s import rules
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
@@ -97,8 +97,8 @@ class _Inference:
 
     def visit_Assign(self, stmt: Any) -> None:
         (target,) = stmt.targets
-        if isinstance(stmt.value, gast.Name) and stmt.value.id in self.local and stmt.value.id not in self.kinds:
-            return  # nothing has reached this name yet: of what meets at the target, it is no part
+        if (core.reads(stmt.value) & self.local) - self.kinds.keys():
+            return  # nothing has reached an operand yet: of what meets at the target, this is no part
         kind = self.kind(stmt.value)
         if isinstance(target, gast.Name):
             self.define(target.id, kind, self.shape(stmt.value, kind) or self.same_shape(stmt.value, kind, target.id))
@@ -109,10 +109,16 @@ class _Inference:
 
     def visit_If(self, stmt: Any) -> None:
         test = self.kind(stmt.test)
-        if not (isinstance(test, K.Bool) and test.value is False):
-            self.block(stmt.body)
-        if not (isinstance(test, K.Bool) and test.value is True):
-            self.block(stmt.orelse)
+        for block, never in ((stmt.body, False), (stmt.orelse, True)):
+            if not (isinstance(test, K.Bool) and test.value is never):
+                self.branch(block)
+
+    def branch(self, stmts: Sequence[Any]) -> None:
+        """Visit a block that may not run: names that it binds stand for no shape outside."""
+        keys, reduced = self.keys, self.reduced
+        self.keys, self.reduced = dict(keys), dict(reduced)
+        self.block(stmts)
+        self.keys, self.reduced = keys, reduced
 
     def visit_For(self, stmt: Any) -> None:
         def once() -> None:
@@ -133,7 +139,7 @@ class _Inference:
             if not self.changed:
                 break
             outer = True
-        self.changed = outer
+        self.changed, self.keys, self.reduced = outer, keys, reduced
 
     def visit_With(self, stmt: Any) -> None:
         for item in stmt.items:

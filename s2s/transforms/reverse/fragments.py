@@ -149,7 +149,7 @@ class Fragments:
         return Contribution(atom.id, value, stmts, fresh=fresh)
 
     def operand(self, value: Any, stmts: list[Any], origin: Any) -> Any:
-        """An operand of an emitted call: a node, or the atom for a default; a variadic parameter is a tuple of nodes."""
+        """An operand of an emitted call: a node, the atom for a default, or a tuple of nodes for a variadic parameter."""
         if isinstance(value, tuple) and (not value or any(isinstance(v, gast.AST) for v in value)):
             return tuple(self.operand(v, stmts, origin) for v in value)
         if isinstance(value, gast.AST):
@@ -296,7 +296,7 @@ class Fragments:
     def multiplied(
         self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool = False
     ) -> tuple[Any, bool]:
-        """`g * partial` and whether its sign is to be turned. `finite`: of a quotient, only the divisor needs a guard."""
+        """`g * partial`, and whether its sign is to be turned. `finite`: a quotient needs a guard for its divisor only."""
         if isinstance(partial, gast.UnaryOp) and isinstance(partial.op, gast.USub):
             value, negative = self.multiplied(g, partial.operand, guarded, stmts, origin, finite)
             return value, not negative
@@ -329,7 +329,7 @@ class Fragments:
         return core.binary(top, gast.Div, partial.right), sign
 
     def definition(self, atom: Any, stmts: list[Any]) -> Any:
-        """What a temporary of this fragment holds, if it is a negation, so that the sign can move out; else the atom."""
+        """What a temporary of this fragment holds, if that is a negation: the sign can move out. Else the atom."""
         if isinstance(atom, gast.Name):
             for stmt in stmts:
                 value = stmt.value
@@ -375,12 +375,18 @@ class Fragments:
         held = self.emit(stmts, "t", value, origin)
         if have.kind == "c" and want.kind == "f":
             held = self.emit(stmts, "t", core.call(self.namer.numpy("real"), held), origin)
-        if have.itemsize // (2 if have.kind == "c" else 1) == want.itemsize // (2 if want.kind == "c" else 1):
+        becomes_complex = have.kind != "c" and want.kind == "c"
+        if not becomes_complex and _precision(have) == _precision(want):
             return held
         dtype = core.attribute(operand, "dtype") if not _python(self.kind(operand)) else None
         if dtype is None or isinstance(self.kind(operand), K.Scalar):
             return held
         return core.call(core.attribute(held, "astype"), self.emit(stmts, "dtype", dtype, origin))
+
+
+def _precision(dtype: Any) -> int:
+    """The size of the real numbers that a dtype holds."""
+    return int(dtype.itemsize) // (2 if dtype.kind == "c" else 1)
 
 
 def reverse_assign(target: Any, value: Any, origin: Any) -> Any:

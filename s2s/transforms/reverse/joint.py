@@ -36,6 +36,7 @@ class _Joint:
         self.sweep = Sweep(fn, self.namer, self.fragments, self.restorer)
         self.kind = self.fragments.kind
         self.checks: list[Any] = []
+        self.mixed = any(map(_other_precision, fn.facts.kinds.values()))
 
     def build(self) -> Function:
         *body, last = self.fn.body
@@ -52,7 +53,9 @@ class _Joint:
         out.entries.extend(reversed_body.entries)
         gradients = self.gradients(bars, out, origin)
         forward = self.restorer.tapes + self.restorer.forward(body) + self.checks
-        returned = self.returned(result, aux, gradients)
+        if self.task.mode == "value_and_grad":
+            result = self.kept(result, forward, origin)
+        returned = self.returned(result, self.kept(aux, forward, origin), gradients)
         new = replace(
             self.fn,
             name=f"{self.fn.name}_grad",
@@ -69,11 +72,20 @@ class _Joint:
             if name in self.restorer.unsure and getattr(stmt, "sweep", None) == "reverse":
                 raise NotCompiled(UNBOUND.format(core.stem(name)), origin=core.origin_of(stmt))
 
+    def kept(self, atom: Any, forward: list[Any], origin: Any) -> Any:
+        """What is returned of the forward sweep: a name that a loop carries round is restored by the reverse sweep."""
+        if not isinstance(atom, gast.Name) or self.restorer.home.get(atom.id) is None:
+            return atom
+        name = self.namer.temporary("value")
+        forward.append(core.assign(name, atom, origin))
+        return core.name(name)
+
     # --- the result and its seed ---
 
     def seed(self) -> str:
-        """The name of the seed: no parameter's, and none that `**kw` could take."""
-        return core.unique("out_bar", lambda n: n in self.fn.param_names or (self.fn.params.kwarg and n == "out_bar"))
+        """The name of the seed: no variable's, and none that `**kw` could take."""
+        taken = {core.stem(n) for n in self.fn.local_names()} | ({"out_bar"} if self.fn.params.kwarg else set())
+        return core.unique("out_bar", taken.__contains__)
 
     def results(self, last: Any) -> tuple[Any, Any]:
         """The atom to be differentiated, and the auxiliary one."""
@@ -96,7 +108,7 @@ class _Joint:
         check_result(self.fn.name, kind, origin)
         if isinstance(result, gast.Name) and result.id in self.fn.facts.active:
             if K.ndim_of(kind) == 0 and not isinstance(kind, K.Array):
-                if kind != K.FLOAT and K.dtype_of(kind) != K.FLOAT.dtype:
+                if self.mixed:
                     out.add(reverse_assign(self.sweep.bar(result.id), self.of_dtype(kind, seed), origin))
                 elif core.derived(result.id, "_bar") != seed:
                     out.add(reverse_assign(self.sweep.bar(result.id), core.name(seed), origin))
@@ -111,7 +123,7 @@ class _Joint:
         return bars, out
 
     def of_dtype(self, kind: Any, seed: str) -> Any:
-        """The seed in the result's precision: `np.float32(out_bar)`."""
+        """The seed in the result's precision, where others are about: a Python float would take on any of them."""
         return core.call(self.namer.numpy(kind.dtype.name), core.name(seed))
 
     # --- what is returned ---
@@ -137,17 +149,26 @@ class _Joint:
             value = core.call(self.namer.bind("unshadow", pytree.unshadow), name, bar)
         elif isinstance(kind, K.Array) and bars[name] is not OWNED:
             value = core.call(self.namer.numpy("array"), bar)
-        elif isinstance(kind, K.Array) and (kind.ndim == 0 or kind.dtype != K.FLOAT.dtype):
+        elif isinstance(kind, K.Array) and (kind.ndim == 0 or self.mixed):
             dtype = self.namer.temporary("dtype")
             out.add(reverse_assign(dtype, core.attribute(name, "dtype"), None))
             value = core.call(self.namer.numpy("asarray"), bar, dtype=core.name(dtype))
+        elif self.mixed and isinstance(kind, K.Scalar):
+            value = core.call(*self.number(kind), bar)
         else:
             return bar
         return self.hold(value, core.stem(bar.id), out)
 
+    def number(self, kind: K.Scalar) -> tuple[str]:
+        """What makes a number of this kind."""
+        if kind.python:
+            made = float if kind.dtype.kind == "f" else complex
+            return (self.namer.bind(made.__name__, made),)
+        return (self.namer.numpy(kind.dtype.name),)
+
     def of_items(self, node: Any, kind: Any, path: tuple[Any, ...], held: Any, bars: Bars, out: Emitted) -> Any:
         """The gradient by a container whose items are held in names: a display like it."""
-        if path in held:
+        if path in held and K.differentiable(kind):
             return self.of_name(held[path], kind, bars, out)
         if K.children(kind) is None:
             item = self.hold(node, "item", out)
@@ -206,6 +227,12 @@ class _Joint:
                 if name in shapes:
                     shapes[bar] = shapes[name]
         return infer_rest(new.with_facts(kinds=known, shapes=shapes))
+
+
+def _other_precision(kind: K.Kind) -> bool:
+    """Whether a kind is a number or array of another precision than double."""
+    dtype = K.dtype_of(kind)
+    return dtype is not None and dtype.kind in "fc" and dtype.itemsize != (8 if dtype.kind == "f" else 16)
 
 
 def check_result(name: str, kind: K.Kind, origin: Any) -> None:

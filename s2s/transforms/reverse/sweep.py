@@ -236,9 +236,9 @@ class Sweep:
         g = state.atom if isinstance(state, Spread) else core.name(self.bar(y))
         twin = self.fn.facts.twins.get(y)
         if twin is not None:
-            self.pass_on(core.name(twin), g, state, bars, out, origin)
+            self.pass_on(y, core.name(twin), g, state, bars, out, origin)
         elif isinstance(value, gast.Name):
-            self.pass_on(value, g, state, bars, out, origin)
+            self.pass_on(y, value, g, state, bars, out, origin)
         elif isinstance(value, (gast.Tuple, gast.List, gast.Dict)):
             self.display(value, g, bars, out, origin)
         elif isinstance(value, (gast.Subscript, gast.Attribute)) and isinstance(value.value, gast.Name):
@@ -246,10 +246,16 @@ class Sweep:
         else:
             self.operation(value, y, g, state, bars, out, origin)
 
-    def pass_on(self, atom: Any, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
+    def pass_on(self, y: str, atom: Any, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
         """A copy hands its adjoint on, and with it the ownership."""
         if atom.id in self.active:
             spread = state.how if isinstance(state, Spread) else None
+            kinds = self.kind(core.name(y)), self.kind(atom)
+            if isinstance(kinds[0], K.Numeric) and isinstance(kinds[1], K.Array):
+                stmts: list[Any] = []  # the adjoint of what may be a number may be a number
+                g = self.fragments.unbroadcast(g, y, atom.id, stmts, origin)
+                self.add(Contribution(atom.id, g, stmts, fresh=False), bars, out, origin)
+                return
             self.add(Contribution(atom.id, g, fresh=state is OWNED, spread=spread), bars, out, origin)
 
     def operation(self, value: Any, y: str, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
@@ -287,6 +293,11 @@ class Sweep:
             index: Any = self.field_index(value)
         else:
             index = value.slice
+        whole = self.kind(core.name(owner))
+        if isinstance(whole, K.Array) and whole.ndim == 0:
+            g = g if K.ndim_of(self.kind(core.name(y))) == 0 else core.call(self.namer.numpy("sum"), g)
+            self.add(Contribution(owner, g, fresh=False), bars, out, origin)
+            return
         self.own(owner, bars, out, origin)
         self.scatter(owner, index, g, out, origin)
 
