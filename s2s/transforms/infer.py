@@ -88,6 +88,8 @@ class _Inference:
 
     def define_shape(self, name: str, shape: str) -> None:
         if not isinstance(self.kinds.get(name), K.Array):
+            if self.shapes.pop(name, None) is not None:
+                self.changed = True  # an array in the first round that is none in general
             return
         old = self.shapes.get(name)
         new = shape if old in (None, shape) else name
