@@ -91,7 +91,7 @@ def guarded_divide(numerator: Any, denominator: Any) -> Any:
         return numerator / denominator
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.true_divide(numerator, denominator)
-    return _mended(quotient, numerator)
+    return zero_with(quotient, numerator)
 
 
 def _nonzero_number(x: Any) -> bool:
@@ -105,7 +105,7 @@ def guarded_multiply(g: Any, slope: Any) -> Any:
         return g * slope if g else 0.0
     with np.errstate(invalid="ignore"):
         product = g * slope
-    return _mended(product, g)
+    return zero_with(product, g)
 
 
 def infinite(g: Any) -> Any:
@@ -115,8 +115,8 @@ def infinite(g: Any) -> Any:
     return guarded_multiply(g, math.inf)
 
 
-def _mended(value: Any, factor: Any) -> Any:
-    """`value` with zeros where it is not finite and `factor` is zero."""
+def zero_with(value: Any, factor: Any) -> Any:
+    """A product with `factor`, made zero where the factor is zero and the product is not finite."""
     if np.isfinite(np.sum(value)):
         return value  # a sum is finite only if all its terms are; a sum that overflows by itself only costs time
     finite = np.isfinite(value)

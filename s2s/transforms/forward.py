@@ -173,7 +173,7 @@ class _Forward:
     ) -> tuple[Any, bool]:
         stmts, partial = self.fragments.partial(found, parameter, y, origin)
         python = isinstance(self.kind(core.name(y)), K.Scalar) and self.kind(core.name(y)).python  # type: ignore[attr-defined]
-        singular = found.rule.singular or self.fragments.is_infinite(partial)
+        singular = found.rule.singular or self.fragments.nonfinite_factor(partial, stmts)
         guarded = found.rule.guarded or (singular and not python)
         value, negative = self.fragments.multiplied(x_dot, partial, guarded, stmts, origin, finite=found.rule.guarded)
         out.extend(as_tangent(s) for s in stmts)

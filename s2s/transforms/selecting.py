@@ -27,6 +27,9 @@ SELECTING = {
 }  # fmt: skip
 
 
+POWERS = {operator.pow, np.power, np.float_power}
+
+
 def may_be_dropped(fn: Function) -> set[str]:
     """The active names of which a later operation may drop or saturate entries."""
     operations = Operations(fn)
@@ -40,10 +43,10 @@ def may_be_dropped(fn: Function) -> set[str]:
     return found
 
 
-def may_be_infinite(fn: Function) -> set[str]:
-    """The names that hold infinities where a quotient or logarithm is infinite; Python's numbers raise instead.
+def may_be_nonfinite(fn: Function) -> set[str]:
+    """The names that are not finite where a quotient or logarithm is infinite, or a root has no real value.
 
-    As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x.
+    As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x. Python's numbers raise instead.
     """
     operations = Operations(fn)
     found: set[str] = set()
@@ -54,11 +57,20 @@ def may_be_infinite(fn: Function) -> set[str]:
             if targets <= found or not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call, gast.Name)):
                 continue
             rule = None if isinstance(value, gast.Name) else rules.find(operations.function(value))
-            singular = rule is not None and rule.singular
+            singular = rule is not None and (rule.singular or rule.guarded or _fractional(value, operations))
             passes_on = isinstance(value, gast.Name) or (rule is not None and rule.bodies)
+            passes_on = passes_on or operations.function(value) in POWERS
             if singular or (passes_on and core.reads(value) & found):
                 found |= {n for n in targets if not _raises(operations.kind(core.name(n)))}
     return found
+
+
+def _fractional(value: Any, operations: Operations) -> bool:
+    """Whether an operation is a power that not all real numbers have."""
+    if operations.function(value) not in POWERS:
+        return False
+    exponent = value.right if isinstance(value, gast.BinOp) else (value.args or [None])[-1]
+    return not (isinstance(exponent, gast.Constant) and type(exponent.value) is int and exponent.value >= 0)
 
 
 def _raises(kind: K.Kind) -> bool:
@@ -70,7 +82,7 @@ def _may_drop(value: Any, operations: Operations) -> bool:
         return False
     if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.MatMult)):
         return any(_mask(operand, operations) for operand in (value.left, value.right))
-    return operations.function(value) in SELECTING
+    return operations.function(value) in SELECTING or any(k.arg == "where" for k in getattr(value, "keywords", ()))
 
 
 def _mask(operand: Any, operations: Operations) -> bool:

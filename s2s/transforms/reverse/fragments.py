@@ -17,9 +17,10 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.runtime import numeric
+from s2s.transforms.callee import OPERATORS
 from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.rulebody import Bodies, Namer
-from s2s.transforms.selecting import may_be_dropped, may_be_infinite
+from s2s.transforms.selecting import may_be_dropped, may_be_nonfinite
 from s2s.transforms.task import Program
 
 
@@ -56,7 +57,7 @@ class Fragments:
         self.kind = self.operations.kind
         self.bodies = Bodies(program, namer, self.kind, fn.facts.shapes)
         self.droppable = may_be_dropped(fn)
-        self.infinite = may_be_infinite(fn)
+        self.nonfinite = may_be_nonfinite(fn)
 
     # --- statements of the reverse sweep ---
 
@@ -138,12 +139,15 @@ class Fragments:
             )
             called = self.namer.bind(function.__name__, function)
             value = core.call(called, g, core.name(y), *positional, **keywords)
+            value = self.mended(value, found, y, atom, g, stmts, origin)
         else:
             body, value = made
             stmts.extend(as_reverse(s) for s in body)
+            value = self.number(value, y, atom)
             smaller = self.smaller(value, y, atom)
             if smaller is not None:
                 return Contribution(atom.id, value.args[0], stmts, fresh=False, spread=smaller)
+            value = self.mended(value, found, y, atom, g, stmts, origin)
         fresh = not core.is_atom(value) and not found.rule.view and _computes(value)
         value = self.cast(value, y, atom, stmts, origin)
         return Contribution(atom.id, value, stmts, fresh=fresh)
@@ -158,6 +162,19 @@ class Fragments:
             return core.constant(value)
         return core.name(self.namer.bind("default", value))
 
+    def mended(
+        self, value: Any, found: Operation, y: str, atom: Any, g: Any, stmts: list[Any], origin: Any
+    ) -> Any:
+        """The cotangent of an elementwise operation, zero where `g` is and a slope is not finite."""
+        shapes = self.fn.facts.shapes
+        elementwise = isinstance(found.function, np.ufunc) or found.function in OPERATORS.values()
+        alike = K.ndim_of(self.kind(atom)) == 0 or (shapes.get(y) is not None and shapes.get(y) == shapes.get(atom.id))
+        used = core.reads([value, *(s.value for s in stmts)]) | {atom.id, y}
+        if not elementwise or not alike or not used & self.nonfinite or not self.singular_and_dropped(y):
+            return value
+        held = self.emit(stmts, "t", value, origin)
+        return core.call(self.namer.bind("zero_with", numeric.zero_with), held, g)
+
     def spreads(self, stmts: list[Any], value: Any, g: Any, y: str) -> bool:
         """Whether a body is arithmetic of g with something of y's shape, so that a smaller g gives the same."""
         values = [*(s.value for s in stmts), value]
@@ -169,6 +186,13 @@ class Fragments:
             for v in values
         )
         return plain and self.size_of(value, stmts, y, frozenset({getattr(g, "id", "")})) == y
+
+    def number(self, value: Any, y: str, atom: Any) -> Any:
+        """Reductions of numbers: their cotangent is a number, not an array without dimensions."""
+        broadcast = isinstance(value, gast.Call) and self.operations.function(value) is np.broadcast_to
+        if broadcast and isinstance(self.kind(atom), K.Scalar) and isinstance(self.kind(core.name(y)), K.Scalar):
+            return value.args[0]
+        return value
 
     def smaller(self, value: Any, y: str, atom: Any) -> str | None:
         """Whether a value is the broadcast of a smaller one, and of what."""
@@ -220,7 +244,7 @@ class Fragments:
         origin: Any,
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
-        singular = found.rule.singular or self.is_infinite(partial)
+        singular = found.rule.singular or self.nonfinite_factor(partial, stmts)
         guarded = found.rule.guarded or (singular and self.singular_and_dropped(y))
         smaller = spread is not None
         if spread is not None:
@@ -285,9 +309,9 @@ class Fragments:
         of_y, of_target = K.ndim_of(self.kind(core.name(y))), K.ndim_of(self.kind(core.name(target)))
         return of_y is not None and of_target is not None and of_y > of_target
 
-    def is_infinite(self, partial: Any) -> bool:
-        """Whether a partial derivative is a factor that may be infinite."""
-        return isinstance(partial, gast.Name) and partial.id in self.infinite
+    def nonfinite_factor(self, partial: Any, stmts: list[Any]) -> bool:
+        """Whether a partial derivative holds a factor that may be infinite or no number."""
+        return bool(core.reads([partial, *(s.value for s in stmts)]) & self.nonfinite)
 
     def singular_and_dropped(self, y: str) -> bool:
         """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""

@@ -1,0 +1,205 @@
+"""Programs that were wrong once: each stands for a kind of fault. Value, gradient and its shape and dtype are held."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import s2s
+
+X = np.array([0.31, -0.42, 0.77])
+C = np.array([0.6, 0.2, -0.5])
+SIGNS = np.array([-1.0, 0.5, 2.0])
+SINGLE = np.array([0.1, 0.2, 0.3], np.float32)
+
+
+def carried_name_is_returned(x):
+    for _ in range(3):
+        x = x * x
+    return x
+
+
+def carried_sum_is_returned(c):
+    s = 0.0
+    for v in c:
+        s = s * 0.5 + v * s + v
+    return s
+
+
+def swapped_in_a_loop(x):
+    a, b = x, 1.0
+    for _ in range(3):
+        a, b = b, a * b
+    return b
+
+
+def chebyshev(x):
+    before, last = 1.0, x
+    for _ in range(3):
+        before, last = last, 2 * x * last - before
+    return last * 1.0
+
+
+def legendre(x):
+    p, q = 1.0, x
+    for n in range(2, 5):
+        p, q = q, ((2 * n - 1) * x * q - (n - 1) * p) / n
+    return q * 1.0
+
+
+def swapped_through_a_third(x):
+    a, b = x, 1.0
+    for _ in range(3):
+        c = a * np.sin(b)
+        a = b
+        b = c
+    return b + 0.0
+
+
+def fibonacci_from_integers(x):
+    a, b = 0, 1
+    for _ in range(5):
+        a, b = b, a + b * x
+    return b
+
+
+def variable_called_like_the_seed(x):
+    out_bar = np.sum(x * x)
+    return out_bar * out_bar
+
+
+def double_beside_single(w, single):
+    return np.sum(single * w) * 1e20 * 1e20 / single[0]
+
+
+def array_overwritten_by_a_number(x):
+    for _ in range(2):
+        x = 0.5
+    return np.sum(x) * 1.0
+
+
+def array_that_may_become_a_number(c, x):
+    for i in range(0):
+        x = c
+        c = np.sin(i)
+    return np.sum(x) * 1.0 + np.sum(c)
+
+
+def masked_root_as_a_factor(x):
+    return np.sum(np.where(x > 0, np.sqrt(x) * x, 0.0))
+
+
+def masked_square_of_a_logarithm(x):
+    return np.sum(np.where(x > 0, np.log(x) ** 2, 0.0))
+
+
+def sum_where(x):
+    return np.sum(x * np.log(x), where=x > 0)
+
+
+def masked_fractional_power(x):
+    return np.sum(np.where(x > 0, np.power(x, 1.5), 0.0))
+
+
+def masked_inverse_as_a_factor(x):
+    return np.sum(np.where(x > 0, np.arccosh(x + 1) * x, 0.0))
+
+
+def shape_known_in_the_other_branch(x, c):
+    if np.sum(x) > 5:
+        return np.sum((x - c) * c)
+    return np.sum((c - x) * 1.0)
+
+
+def shape_known_in_a_loop_without_rounds(x, c):
+    a = x * 0.5
+    b = 2
+    k = 0
+    while k < 2 and b < 0.451:
+        a = a - c
+        k += 1
+    b = c * a
+    return np.sum(np.tanh(b * c) ** 2) * 1.0
+
+
+def item_of_an_array_without_dimensions(x):
+    return np.sin(x[()]) * x
+
+
+def sum_of_a_number(x):
+    return np.sum(x * x)
+
+
+FOUND = [
+    (carried_name_is_returned, 0.7),
+    (carried_sum_is_returned, X),
+    (swapped_in_a_loop, 0.7),
+    (chebyshev, 0.7),
+    (legendre, 0.7),
+    (swapped_through_a_third, 0.7),
+    (fibonacci_from_integers, 0.7),
+    (variable_called_like_the_seed, X),
+    (double_beside_single, np.ones(3), SINGLE),
+    (array_overwritten_by_a_number, X),
+    (array_that_may_become_a_number, X, C),
+    (masked_root_as_a_factor, SIGNS),
+    (masked_square_of_a_logarithm, SIGNS),
+    (sum_where, SIGNS),
+    (masked_fractional_power, SIGNS),
+    (masked_inverse_as_a_factor, SIGNS),
+    (shape_known_in_the_other_branch, X, C),
+    (shape_known_in_a_loop_without_rounds, X, C),
+    (item_of_an_array_without_dimensions, np.array(0.7)),
+    (sum_of_a_number, 2.0),
+]
+
+
+def differences(f, x, *rest, h=1e-6):
+    """The gradient by central differences, of the shape of x."""
+    if isinstance(x, float):
+        return (f(x + h, *rest) - f(x - h, *rest)) / (2 * h)
+    slopes = np.zeros_like(x)
+    for index in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[index] = h
+        slopes[index] = (f(x + step, *rest) - f(x - step, *rest)) / (2 * h)
+    return slopes
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "rest"), [(f, x, rest) for f, x, *rest in FOUND], ids=lambda v: getattr(v, "__name__", "")
+)
+def test_once_wrong(f, x, rest):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("error", s2s.FallbackWarning)
+        value, gradient = s2s.value_and_grad(f)(x, *rest)
+        assert value == f(x, *rest)
+        assert isinstance(gradient, type(x))
+        assert np.shape(gradient) == np.shape(x) and np.asarray(gradient).dtype == np.asarray(x).dtype
+        expected = differences(f, x, *rest)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-7)
+        if np.all(np.isfinite(expected)):
+            _, slope = s2s.jvp(
+                f, (x, *rest), (np.ones_like(x) if isinstance(x, np.ndarray) else 1.0, *map(np.zeros_like, rest))
+            )
+            np.testing.assert_allclose(slope, np.sum(expected), rtol=1e-5, atol=1e-7)
+
+
+def test_value_and_auxiliary_result_of_a_loop():
+    def f(x):
+        for _ in range(3):
+            x = x * x
+        return x, x
+
+    (value, aux), gradient = s2s.value_and_grad(f, has_aux=True, strict=True)(0.7)
+    assert value == aux == ((0.7**2) ** 2) ** 2
+    assert np.isclose(gradient, 8 * 0.7**7)
+
+
+def test_integers_in_a_container_come_back_whether_they_are_read_or_not():
+    def f(p):
+        return p["n"] * np.sum(p["w"])
+
+    gradient = s2s.grad(f, strict=True)({"n": 3, "w": X})
+    assert gradient["n"] == 3 and type(gradient["n"]) is int
+    np.testing.assert_array_equal(gradient["w"], np.full(3, 3.0))
