@@ -66,9 +66,17 @@ class _Activity:
         varied = self.depends(stmt.value, core.origin_of(stmt))
         if isinstance(target, (gast.Name, gast.Tuple)):
             if varied:
+                self.refuse_odd_kinds(stmt)
                 self.add(core.writes(stmt))
         else:
             raise NotCompiled("an active value is stored into an object", origin=core.origin_of(stmt))
+
+    def refuse_odd_kinds(self, stmt: Any) -> None:
+        """An operation with a derivative whose result seems to be no float: a guard against a kind that is wrong."""
+        if isinstance(stmt.value, (gast.BinOp, gast.UnaryOp, gast.Call)):
+            kinds = [self.fn.facts.kinds.get(name, K.UNKNOWN) for name in core.writes(stmt)]
+            if any(isinstance(kind, (K.Int, K.Bool, K.Str, K.NoneKind)) for kind in kinds):
+                raise NotCompiled("an active value gives a result of another kind", origin=core.origin_of(stmt))
 
     def add(self, names: Sequence[str]) -> None:
         self.varied.update(n for n in names if K.differentiable(self.fn.facts.kinds.get(n, K.UNKNOWN)))

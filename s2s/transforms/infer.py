@@ -22,7 +22,7 @@ from s2s import kinds as K
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
-from s2s.transforms.items import entry_kind, item_kind, iterator_kind, literal, slice_kind, unpacked, view_kind
+from s2s.transforms.items import chosen_kind, entry_kind, item_kind, iterator_kind, literal, slice_kind, unpacked, view_kind
 from s2s.transforms.sameshape import kept_of, shape_key
 from s2s.transforms.samples import NoSample, draws, only_reads, result_kind, sample
 from s2s.transforms.task import Task
@@ -153,7 +153,7 @@ class _Inference:
 
     def kind(self, node: Any) -> Kind:
         method = getattr(self, f"kind_{type(node).__name__}", None)
-        return K.UNKNOWN if method is None else method(node)  # type: ignore[no-any-return]
+        return K.UNKNOWN if method is None else method(node)
 
     def kind_Constant(self, node: Any) -> Kind:
         return K.of_literal(node.value)
@@ -179,12 +179,17 @@ class _Inference:
         keywords = tuple((k.arg, self.kind(k.value)) for k in node.keywords)
         if any(name is None for name, _ in keywords):
             return K.UNKNOWN
+        if function in (max, min):
+            return chosen_kind(args, dict(keywords))
         if function in ITERATORS and not keywords:
             return iterator_kind(function, args)
         rule = rules.find(function)
         if rule is not None and rule.kind is not None:
-            bound = rule.bind(args, dict(keywords))
-            return rule.kind(*(v if isinstance(v, Kind) else K.of_literal(v) for v in bound.values()))  # type: ignore[no-any-return]
+            try:
+                bound = rule.bind(args, dict(keywords))
+            except TypeError:  # a wrong call, which raises when the program runs
+                return K.UNKNOWN
+            return rule.kind(*(v if isinstance(v, Kind) else K.of_literal(v) for v in bound.values()))
         known = rule is not None or function in PURE or isinstance(function, np.ufunc)
         if not known and not ours(function) and not draws(function) and not only_reads(function):
             return K.UNKNOWN

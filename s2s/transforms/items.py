@@ -57,6 +57,14 @@ def iterator_kind(function: Any, args: tuple[Kind, ...]) -> Kind:
     return K.Iterator(items[0] if function is reversed else K.Tuple(items))
 
 
+def chosen_kind(args: tuple[Kind, ...], keywords: dict[str | None, Kind]) -> Kind:
+    """The kind of what `max` or `min` chooses: any of the arguments, or of the items of the only one."""
+    choices = [item_kind(args[0])] if len(args) == 1 else list(args)
+    if "default" in keywords:
+        choices.append(keywords["default"])
+    return joined(choices)
+
+
 def view_kind(owner: Kind, method: str) -> Kind | None:
     """The kind of `d.items()`, `d.values()` or `d.keys()` of a dict with known keys: what a loop over it gives."""
     if not isinstance(owner, K.Dict) or method not in ("items", "values", "keys"):

@@ -210,6 +210,31 @@ def test_results_of_several_arrays():
     assert_gradient(fun, X)
 
 
+# --- numbers ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", [-1.5, 1.5, 3.5])
+def test_what_min_and_max_choose_may_be_an_integer(x):
+    def fun(x):
+        top = 0
+        for v in (x, x * x):
+            top = max(top, v, key=abs)
+        return min(x, 0) * 3.0 + max(2, x) ** 2 + max([1, x * x]) * top
+
+    assert_gradient(fun, x)
+
+
+def test_a_number_that_may_be_an_integer_before_the_loop():
+    def fun(x):
+        total, product = 0, 1
+        for v in x:
+            total += v
+            product *= v
+        return total * product
+
+    assert_gradient(fun, X)
+
+
 # --- calls ------------------------------------------------------------------------------------------------------
 
 
