@@ -1,7 +1,8 @@
 """Containers that are built and taken apart again within the function disappear: their items are names.
 
 `t = (a, b)` and then `p, q = t` or `t[0]` become copies of a and b. Lists and dicts count too: what is written into
-never gets here (`mutation` has refused it). An item whose name is assigned again later, in a loop, gets a name of its own.
+never gets here (`mutation` has refused it). An item whose name is assigned again later, in a loop, gets a name of its
+own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.copies import assignments
 from s2s.transforms.infer import expression_kinds
+from s2s.transforms.operations import Operations
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import statements
 from s2s.transforms.task import Task
@@ -36,6 +38,7 @@ class _Scalarise:
         self.fn = fn
         self.kind = expression_kinds(fn)
         self.namer = Namer(fn)
+        self.operations = Operations(fn)
         self.times = assignments(fn)
         self.taken_apart = {n for s in statements(fn.body) if isinstance(s, gast.Assign) for n in _owners(s)}
         self.displays: dict[str, Any] = {}
@@ -93,9 +96,13 @@ class _Scalarise:
         return self.displays.get(node.id) if isinstance(node, gast.Name) else None
 
     def resolved(self, value: Any) -> Any:
-        """An item read of a known display as that item."""
+        """An item read of a known display as that item; `dict(a=x)` as a display."""
         if isinstance(value, gast.Subscript):
             return self.item(value.value, value.slice, value)
+        if isinstance(value, gast.Call) and not value.args and self.operations.function(value) is dict:
+            if all(k.arg for k in value.keywords):
+                keys = [core.constant(k.arg) for k in value.keywords]
+                return gast.Dict(keys, [k.value for k in value.keywords])
         get = isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and value.func.attr == "get"
         if get and 1 <= len(value.args) <= 2 and not value.keywords and isinstance(value.args[0], gast.Constant):
             owner, (key, *default) = value.func.value, value.args
@@ -152,7 +159,7 @@ class _Scalarise:
         """One assignment for each target; a wrong number of items stays, so that Python says so."""
         stars = [i for i, e in enumerate(target.elts) if isinstance(e, gast.Starred)]
         count, origin = len(target.elts), core.origin_of(stmt)
-        if len(items) != count and not stars or len(items) < count - 1:
+        if (len(items) != count and not stars) or len(items) < count - 1:
             return [stmt]
         at = stars[0] if stars else count
         after = count - at - 1

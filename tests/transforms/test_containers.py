@@ -82,9 +82,10 @@ def test_a_list_repeated_an_unknown_number_of_times_is_refused():
     assert_refused(fun, 1.5, 3)
 
 
-def test_dict_display_and_its_views():
+@pytest.mark.parametrize("make", [lambda x: {"a": x, "b": x * x}, lambda x: dict(a=x, b=x * x)], ids=["{}", "dict"])
+def test_dict_display_and_its_views(make):
     def fun(x):
-        d = {"a": x, "b": x * x}
+        d = make(x)
         total = 0.0
         for key, value in d.items():
             if key == "b":
