@@ -84,6 +84,7 @@ def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     except BaseException as error:
         if len(_nesting.places) == 1:
             error.args = stripped(error.args)
+            strip([error.__dict__])
         raise
     finally:
         _leave([*rebuilder.write_back(), getattr(f, "__self__", f), *_objects(bound.arguments)])

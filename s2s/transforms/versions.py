@@ -127,7 +127,8 @@ class _Versions:
             exposed, killed = self.block_summary(stmt.body)
             names = set(core.writes(stmt))
             return (exposed - names) | (self.local & core.reads([i.context_expr for i in stmt.items])), killed | names
-        return core.reads(stmt) & self.local, set(core.writes(stmt))
+        deleted = _deleted(stmt)
+        return (core.reads(stmt) | deleted) & self.local, set(core.writes(stmt)) | deleted
 
     def block_summary(self, stmts: Sequence[Any]) -> tuple[set[str], set[str]]:
         exposed: set[str] = set()
@@ -200,7 +201,7 @@ class _Versions:
         return [core.rebuilt(stmt, test=test, body=then, orelse=other)]
 
     def _assigned(self, stmt: Any) -> list[str]:
-        return list(dict.fromkeys(core.all_writes(stmt)))
+        return list(dict.fromkeys([*core.all_writes(stmt), *sorted(_deleted(stmt))]))
 
     def visit_For(self, stmt: Any, env: Env, live: set[str]) -> list[Any]:
         iterated = self.load(stmt.iter, env)
@@ -286,7 +287,14 @@ def _header_reads(stmt: Any) -> set[str]:
         return core.reads(stmt.iter)
     if isinstance(stmt, gast.With):
         return core.reads([item.context_expr for item in stmt.items])
-    return set() if isinstance(stmt, gast.While) else core.reads(stmt)
+    return set() if isinstance(stmt, gast.While) else core.reads(stmt) | _deleted(stmt)
+
+
+def _deleted(stmt: Any) -> set[str]:
+    """The names that a statement deletes, nested blocks included."""
+    if isinstance(stmt, gast.Delete):
+        return {target.id for target in stmt.targets if isinstance(target, gast.Name)}
+    return set().union(*(_deleted(inner) for _, block in core.blocks(stmt) for inner in block))
 
 
 def _word(stmt: Any) -> str:

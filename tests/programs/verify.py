@@ -113,16 +113,16 @@ def same(a: Any, b: Any) -> bool:
 # --- what is compared ---
 
 
-def verify(f: Any, args: Sequence[Any], argnums: Sequence[int] | None = None, *, each_stage: bool = True, seed: int = 0) -> Outcome:
+def verify(f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None = None, *, each_stage: bool = True, seed: int = 0) -> Outcome:
     """Compare everything that is generated for a call of `f`."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return _verify(f, args, argnums, each_stage, np.random.default_rng(seed))
 
 
-def _verify(f: Any, args: Sequence[Any], argnums: Sequence[int] | None, each_stage: bool, rng: np.random.Generator) -> Outcome:
+def _verify(f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None, each_stage: bool, rng: np.random.Generator) -> Outcome:
     found = Outcome()
-    argnums = tuple(differentiable(args) if argnums is None else argnums)
+    argnums = differentiable(args) if argnums is None else [argnums] if isinstance(argnums, int) else list(argnums)
     plain = run(f, args)
     gradient = s2s.value_and_grad(f, argnums, strict=True)
     try:
@@ -227,7 +227,10 @@ def equal_trees(got: Any, expected: Any, tolerance: float, what: str) -> None:
 def agrees_with_forward_mode(
     f: Any, args: Sequence[Any], tangents: Sequence[Any], plain: Any, along: float, tolerance: float
 ) -> None:
-    value, tangent = run(functools.partial(s2s.jvp, f, strict=True), (tuple(args), tuple(tangents)))
+    result = run(functools.partial(s2s.jvp, f, strict=True), (tuple(args), tuple(tangents)))
+    if isinstance(result, Exception):
+        raise result
+    value, tangent = result
     assert same(value, plain), f"forward mode gives the value {value!r}, not {plain!r}"
     assert close(float(tangent), along, tolerance), f"forward mode gives {tangent!r}, the gradient {along!r}"
 
