@@ -22,7 +22,16 @@ from s2s import kinds as K
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
-from s2s.transforms.items import chosen_kind, entry_kind, item_kind, iterator_kind, literal, slice_kind, unpacked, view_kind
+from s2s.transforms.items import (
+    chosen_kind,
+    entry_kind,
+    item_kind,
+    iterator_kind,
+    literal,
+    slice_kind,
+    unpacked,
+    view_kind,
+)
 from s2s.transforms.sameshape import kept_of, shape_key
 from s2s.transforms.samples import NoSample, draws, only_reads, result_kind, sample
 from s2s.transforms.task import Task
