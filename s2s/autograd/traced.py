@@ -81,9 +81,11 @@ class Traced(Variable):
 
     def item(self, *args: Any) -> Any:
         """The element as a Python number, which is recorded too."""
-        one = self[args[0] if len(args) == 1 and isinstance(args[0], tuple) else args] if args else self
-        if args and self.ndim > 1 and not isinstance(args[0], tuple) and len(args) == 1:
-            one = self.reshape(-1)[args[0]]
+        one = self
+        if len(args) == 1:
+            one = self[args[0]] if isinstance(args[0], tuple) else self.reshape(-1)[args[0]]
+        elif args:
+            one = self[args]
         number = one._data.item() if isinstance(one, Traced) else one.item()
         if isinstance(one, Traced) and np.ndim(one._data):
             one = one.reshape(())

@@ -75,7 +75,7 @@ class _Activity:
         """An operation with a derivative whose result seems to be no float: a guard against a kind that is wrong."""
         if isinstance(stmt.value, (gast.BinOp, gast.UnaryOp, gast.Call)):
             kinds = [self.fn.facts.kinds.get(name, K.UNKNOWN) for name in core.writes(stmt)]
-            if any(isinstance(kind, (K.Int, K.Bool, K.Str, K.NoneKind)) for kind in kinds):
+            if any(isinstance(kind, (K.Int, K.Bool, K.NoneKind)) for kind in kinds):
                 raise NotCompiled("an active value gives a result of another kind", origin=core.origin_of(stmt))
 
     def add(self, names: Sequence[str]) -> None:
