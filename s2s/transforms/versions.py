@@ -250,7 +250,7 @@ class _Versions:
                 body.append(core.assign(header, env[variable], core.origin_of(stmt)))
         for test in leave:
             body.append(core.rebuilt(test, test=core.substitute(test.test, {**env, **headers})))
-        return body
+        return body or [core.place(gast.Pass(), core.origin_of(stmt))]
 
     def visit_With(self, stmt: Any, env: Env, live: set[str]) -> list[Any]:
         items = []

@@ -9,37 +9,79 @@ from __future__ import annotations
 SIZE = 4
 
 SCALAR = {
-    "operator": ["{s} + {s}", "{s} - {s}", "{s} * {s}", "{s} / (2.0 + {s0} * {s0})", "0.5 * {s} + 0.25 * {s}", "-{s}", "{s} ** 2"],
-    "math": ["math.sin({s})", "math.cos({s})", "math.tanh({s})", "math.exp(-{s0} * {s0})", "math.sqrt(1.0 + {s0} * {s0})",
-             "math.hypot({s}, 1.0)", "math.atan2({s}, 2.0)"],
-    "numpy number": ["np.tanh({s})", "np.sqrt(1.0 + {s0} * {s0})", "np.float64(0.7) * {s}", "np.sin({s}) * {s}", "np.log1p({s0} * {s0})"],
-    "builtin": ["abs({s})", "max({s}, {s})", "min({s}, {s}, 0.4)", "sum([{s}, {s}, 0.1])", "float({s}) * 0.3", "pow({s}, 3)", "sum({a})"],
-    "reduce": ["np.sum({a})", "np.mean({a})", "{a}.sum()", "{a}.mean()", "np.dot({a}, {a})", "np.max({a})", "{a} @ {a}",
-               "np.linalg.norm({a})", "np.prod({a})", "{a}.max()", "np.var({a})", "np.sum({m})", "np.trace({m})"],
+    "operator": [
+        "{s} + {s}", "{s} - {s}", "{s} * {s}", "{s} / (2.0 + {s0} * {s0})", "0.5 * {s} + 0.25 * {s}", "-{s}",
+        "{s} ** 2",
+    ],
+    "math": [
+        "math.sin({s})", "math.cos({s})", "math.tanh({s})", "math.exp(-{s0} * {s0})", "math.sqrt(1.0 + {s0} * {s0})",
+        "math.hypot({s}, 1.0)", "math.atan2({s}, 2.0)",
+    ],
+    "numpy number": [
+        "np.tanh({s})", "np.sqrt(1.0 + {s0} * {s0})", "np.float64(0.7) * {s}", "np.sin({s}) * {s}",
+        "np.log1p({s0} * {s0})",
+    ],
+    "builtin": [
+        "abs({s})", "max({s}, {s})", "min({s}, {s}, 0.4)", "sum([{s}, {s}, 0.1])", "float({s}) * 0.3", "pow({s}, 3)",
+        "sum({a})",
+    ],
+    "reduce": [
+        "np.sum({a})", "np.mean({a})", "{a}.sum()", "{a}.mean()", "np.dot({a}, {a})", "np.max({a})", "{a} @ {a}",
+        "np.linalg.norm({a})", "np.prod({a})", "{a}.max()", "np.var({a})", "np.sum({m})", "np.trace({m})",
+    ],
     "item": ["{a}[1]", "{a}[-1]", "{a}[n]", "{a}[picks[1]]", "{m}[0, 1]", "{m}[n, -1]", "{m}[2][1]", "{a}[1:][0]"],
-    "container": ["pair[0]", "pair[1][2]", "knobs['rate']", "knobs['bias'][0]", "rows[1][0] * {s}", "rates['x'] + {s}", "weights[0]"],
+    "container": [
+        "pair[0]", "pair[1][2]", "knobs['rate']", "knobs['bias'][0]", "rows[1][0] * {s}", "rates['x'] + {s}",
+        "weights[0]",
+    ],
     "constant": ["0.35", "1", "-0.8", "n", "len(rows) * 0.1"],
-    "call": ["blend({s}, {s})", "blend({s}, q={s}, weight=0.3)", "bump({s})", "total({a}, {s})", "search({a}, {s})",
-             "horner({s}, 0.3, {s})", "weigh(pair, {s})", "scaled({s}, gain={s})", "meet({s}, {s}, n)", "shrink({a})[1]"],
+    "call": [
+        "blend({s}, {s})", "blend({s}, q={s}, weight=0.3)", "bump({s})", "total({a}, {s})", "search({a}, {s})",
+        "horner({s}, 0.3, {s})", "weigh(pair, {s})", "scaled({s}, gain={s})", "meet({s}, {s}, n)", "shrink({a})[1]",
+    ],
 }  # fmt: skip
 
 ARRAY = {
-    "array operator": ["{a} + {a}", "{a} - {s}", "{s} * {a}", "{a} * {a}", "{a} / (2.0 + {a0} * {a0})", "-{a}", "{a} ** 2", "{s} - {a}"],
-    "array function": ["np.sin({a})", "np.tanh({a})", "np.exp(-{a0} * {a0})", "np.sqrt(1.0 + {a} ** 2)", "np.abs({a})", "np.cumsum({a}) * 0.3"],
-    "select": ["np.where({a0} > 0.2, {a0}, {a})", "np.maximum({a}, {a})", "np.minimum({a}, 0.3)", "np.clip({a}, -0.7, 0.9)", "{a0} * ({a0} > 0.1)"],
-    "slice": ["{a}[::-1] * {a}", "np.concatenate([{a}[:2], {a}[2:]])", "{m}[1]", "{m}[:, 2] * {s}", "{m}[-1, ::-1]", "{m}[n] - {a}"],
+    "array operator": [
+        "{a} + {a}", "{a} - {s}", "{s} * {a}", "{a} * {a}", "{a} / (2.0 + {a0} * {a0})", "-{a}", "{a} ** 2",
+        "{s} - {a}",
+    ],
+    "array function": [
+        "np.sin({a})", "np.tanh({a})", "np.exp(-{a0} * {a0})", "np.sqrt(1.0 + {a} ** 2)", "np.abs({a})",
+        "np.cumsum({a}) * 0.3",
+    ],
+    "select": [
+        "np.where({a0} > 0.2, {a0}, {a})", "np.maximum({a}, {a})", "np.minimum({a}, 0.3)", "np.clip({a}, -0.7, 0.9)",
+        "{a0} * ({a0} > 0.1)",
+    ],
+    "slice": [
+        "{a}[::-1] * {a}", "np.concatenate([{a}[:2], {a}[2:]])", "{m}[1]", "{m}[:, 2] * {s}", "{m}[-1, ::-1]",
+        "{m}[n] - {a}",
+    ],
     "index array": ["{a}[picks]", "{a}[[0, 0, 2, 1]]", "{m}[picks, 1]", "{m}[1, picks]", "{m}[picks][0]"],
-    "method": ["{a}.copy()", "{a}.clip(-0.8, 0.8)", "{a}.reshape(2, 2).ravel()", "{m}.sum(axis=0) * 0.2", "{m}.mean(axis=1)", "{a}.cumsum() * 0.2"],
-    "product": ["{m} @ {a} * 0.3", "{a} @ {m} * 0.3", "{m}.T @ {a} * 0.2", "np.dot({m}, {a}) * 0.3", "({m} @ {m})[0] * 0.1"],
-    "create": [f"np.full({SIZE}, {{s}}) + {{a}}", "np.array([{s}, {s}, 0.5, {s}])", "np.stack([{s}, {s}, {s}, {s}]) * 0.5", "np.zeros_like({a0}) + {a0}"],
+    "method": [
+        "{a}.copy()", "{a}.clip(-0.8, 0.8)", "{a}.reshape(2, 2).ravel()", "{m}.sum(axis=0) * 0.2",
+        "{m}.mean(axis=1)", "{a}.cumsum() * 0.2",
+    ],
+    "product": [
+        "{m} @ {a} * 0.3", "{a} @ {m} * 0.3", "{m}.T @ {a} * 0.2", "np.dot({m}, {a}) * 0.3", "({m} @ {m})[0] * 0.1",
+    ],
+    "create": [
+        "np.full(4, {s}) + {a}", "np.array([{s}, {s}, 0.5, {s}])", "np.stack([{s}, {s}, {s}, {s}]) * 0.5",
+        "np.zeros_like({a0}) + {a0}",
+    ],
     "array container": ["pair[1] * {s}", "knobs['bias'] + {a}", "weights[1] - {a}"],
     "array call": ["shrink({a})", "blend({a}, {a})", "np.linalg.solve({m} * 0.1 + 3.0 * np.eye(4), {a})"],
 }  # fmt: skip
 
 MATRIX = {
-    "matrix": ["np.outer({a}, {a}) * 0.5", "{m}.T", "{m} @ {m} * 0.2", "{m} * {a}", "{m} + {a}[:, None]", "np.tanh({m})", "{m} * {s}",
-               "np.stack([{a}, {a}, {a}, {a}])", "np.where({m0} > 0.0, {m0}, {m} * 0.1)", "{m}[picks]", "np.transpose({m}) - {m}"],
+    "matrix": [
+        "np.outer({a}, {a}) * 0.5", "{m}.T", "{m} @ {m} * 0.2", "{m} * {a}", "{m} + {a}[:, None]", "np.tanh({m})",
+        "{m} * {s}", "np.stack([{a}, {a}, {a}, {a}])", "np.where({m0} > 0.0, {m0}, {m} * 0.1)", "{m}[picks]",
+        "np.transpose({m}) - {m}",
+    ],
 }  # fmt: skip
+
 
 HELPERS = '''
 rates = {"x": 0.3, "y": -0.2}

@@ -1,13 +1,13 @@
-"""Random programs in the language that is compiled: text of a function of numbers, arrays and containers, and arguments for it.
+"""Random programs in the language that is compiled: text of a function of numbers, arrays, containers, and arguments.
 
-The programs are total (denominators and roots are kept away from zero, loops are bounded) and smooth but for branches whose
-conditions compare with constants that arguments do not come near by chance. They use names over and over, so that
+The programs are total (denominators and roots are kept away from zero, loops are bounded) and smooth but for branches
+whose conditions compare with constants that arguments do not come near by chance. They use names over and over, so that
 versions, joins, loops that carry names round, early exits and calls all occur, in any nesting.
 
     f(a, b, u, m, pair, knobs, rows, weights, picks, n)
 
-a and b are numbers, u is an array of four, m a matrix; `pair` is a tuple of a number and an array, `knobs` a dict of them,
-`weights` a list of both, `rows` a list of pairs of numbers; `picks` is an array of indices, n a small int.
+a and b are numbers, u is an array of four, m a matrix; `pair` is a tuple of a number and an array, `knobs` a dict of
+them, `weights` a list of both, `rows` a list of pairs of numbers; `picks` is an array of indices, n a small int.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ class Writer:
         test = f"{self.choose(SCALARS)} {self.choose(['>', '<', '<=', '>='])} {self.bound()}"
         if kind == 2:
             self.constructs["and/or"] += 1
-            other = self.choose([f"{self.choose(SCALARS)} > {self.bound()}", "n > 1", f"not {self.choose(SCALARS)} < {self.bound()}"])
+            name, bound = self.choose(SCALARS), self.bound()
+            other = self.choose([f"{name} > {bound}", "n > 1", f"not {name} < {bound}"])
             return f"{test} {self.choose(['and', 'or'])} {other}"
         return test
 
@@ -109,13 +110,14 @@ class Writer:
     # --- statements ---
 
     def statement(self, depth: int, room: int, loop: bool) -> None:
-        options = ["scalar"] * 5 + ["array"] * 3 + ["matrix", "augmented", "augmented", "unpack", "star", "nested unpack"]
+        options = ["scalar"] * 5 + ["array"] * 3 + ["augmented"] * 2 + ["matrix", "unpack", "star", "nested unpack"]
         options += ["conditional", "alias", "list", "dict", "tuple", "text", "assert", "effect"]
         if room > 0:
-            options += ["if"] * 4 + ["for"] * 3 + ["while", "rows", "rows", "for_else", "while_else", "errstate", "forever"]
+            options += ["if"] * 4 + ["for"] * 3 + ["rows"] * 2
+            options += ["while", "for_else", "while_else", "errstate", "forever"]
         if loop:
             options += ["break", "continue", "return"] * 2
-        if self.often(60):
+        if self.often(40):
             options = NOT_COMPILED
         getattr(self, "write_" + self.choose(options).replace(" ", "_"))(depth, room, loop)
 
@@ -137,7 +139,8 @@ class Writer:
 
     def write_unpack(self, depth: int, room: int, loop: bool) -> None:
         first, second = self.draw(st.permutations(SCALARS))[:2]
-        value = self.choose([f"{self.scalar()}, {self.scalar()}", f"{second}, {first}", "rows[0]", f"{self.choose(ARRAYS)}[:2]"])
+        both, part = f"{self.scalar()}, {self.scalar()}", f"{self.choose(ARRAYS)}[:2]"
+        value = self.choose([both, f"{second}, {first}", "rows[0]", part])
         self.add(depth, f"{first}, {second} = {value}", "unpack")
 
     def write_star(self, depth: int, room: int, loop: bool) -> None:
@@ -175,7 +178,8 @@ class Writer:
     def write_tuple(self, depth: int, room: int, loop: bool) -> None:
         pair = self.fresh("both")
         self.add(depth, f"{pair} = ({self.scalar()}, {self.expression(ARRAY)})", "tuple")
-        self.add(depth, self.choose([f"b, v = {pair}", f"c = weigh({pair}, {self.choose(SCALARS)})", f"u = {pair}[1]"]), "tuple")
+        uses = [f"b, v = {pair}", f"c = weigh({pair}, {self.choose(SCALARS)})", f"u = {pair}[1]"]
+        self.add(depth, self.choose(uses), "tuple")
 
     def write_text(self, depth: int, room: int, loop: bool) -> None:
         label = self.fresh("label")
@@ -186,7 +190,8 @@ class Writer:
         self.add(depth, f'assert n >= 0 or {self.choose(SCALARS)} > 0, f"n is {{n}}"', "assert")
 
     def write_effect(self, depth: int, room: int, loop: bool) -> None:
-        self.add(depth, self.choose(["pass", f"bump({self.choose(SCALARS)})", f"{self.choose(ARRAYS)}.sum()", '"a text"']), "effect")
+        effects = ["pass", f"bump({self.choose(SCALARS)})", f"{self.choose(ARRAYS)}.sum()", '"a text"']
+        self.add(depth, self.choose(effects), "effect")
 
     def write_errstate(self, depth: int, room: int, loop: bool) -> None:
         self.add(depth, "with np.errstate(all='ignore'):", "errstate")
@@ -209,7 +214,8 @@ class Writer:
         rounds = self.choose(["0", "1", "2", "3", "4", "n", "1, n + 2", "3, 0, -1", "len(rows)"])
         self.add(depth, f"for {index} in range({rounds}):", "for")
         if self.often(2):
-            self.add(depth + 1, f"{self.choose(SCALARS)} = {self.choose(SCALARS)} * 0.7 + {self.choose(ARRAYS)}[{index}]", "index")
+            value = f"{self.choose(SCALARS)} * 0.7 + {self.choose(ARRAYS)}[{index}]"
+            self.add(depth + 1, f"{self.choose(SCALARS)} = {value}", "index")
         self.block(depth + 1, room - 1, True)
 
     def write_for_else(self, depth: int, room: int, loop: bool) -> None:
@@ -223,11 +229,14 @@ class Writer:
     def write_rows(self, depth: int, room: int, loop: bool) -> None:
         x, y = self.fresh("x"), self.fresh("y")
         first, second = self.choose(ARRAYS), self.choose(ARRAYS)
+        matrix = self.choose(MATRICES)
         head, item = self.draw(st.sampled_from([
-            (f"{x} in {first}", x), (f"{y}, {x} in enumerate({first})", f"{x} * {y}"), (f"{x}, {y} in zip({first}, {second})", f"{x} * {y}"),
-            (f"{x} in reversed({first})", x), (f"{x}, {y} in rows", f"{x} * {y}"), (f"{x} in (a, b, c)", x), (f"{x} in [b, {first}[1]]", x),
-            (f"{y}, {x} in rates.items()", f"{x} + len({y})"), (f"{x} in {self.choose(MATRICES)}", f"{x}.sum()"), (f"{x} in picks", f"{first}[{x}]"),
-            (f"{x}, ({y}, _) in zip({first}, rows)", f"{x} - {y}"), (f"{x}, {y} in enumerate(rows, 1)", f"{y}[0] * {x}"), (f"{x} in {first}[::-1]", x),
+            (f"{x} in {first}", x), (f"{x} in reversed({first})", x), (f"{x} in {first}[::-1]", x),
+            (f"{y}, {x} in enumerate({first})", f"{x} * {y}"), (f"{x}, {y} in zip({first}, {second})", f"{x} * {y}"),
+            (f"{x}, {y} in rows", f"{x} * {y}"), (f"{x}, {y} in enumerate(rows, 1)", f"{y}[0] * {x}"),
+            (f"{x}, ({y}, _) in zip({first}, rows)", f"{x} - {y}"), (f"{x} in (a, b, c)", x),
+            (f"{x} in [b, {first}[1]]", x), (f"{y}, {x} in rates.items()", f"{x} + len({y})"),
+            (f"{x} in {matrix}", f"{x}.sum()"), (f"{x} in picks", f"{first}[{x}]"),
         ]))  # fmt: skip
         self.add(depth, f"for {head}:", "rows")
         self.add(depth + 1, f"{self.choose(SCALARS)} = {self.choose(SCALARS)} * 0.5 + {item}", "rows")
@@ -275,7 +284,8 @@ class Writer:
     def write_store(self, depth: int, room: int, loop: bool) -> None:
         name = self.choose(ARRAYS)
         self.add(depth, f"{name} = {self.choose(ARRAYS)} * 1.0", "store")
-        self.add(depth, self.choose([f"{name}[1] = {self.scalar()}", f"{name}[:2] *= {self.choose(SCALARS)}", f"{name} += 0.1"]), "store")
+        writes = [f"{name}[1] = {self.scalar()}", f"{name}[:2] *= {self.choose(SCALARS)}", f"{name} += 0.1"]
+        self.add(depth, self.choose(writes), "store")
 
     def write_append(self, depth: int, room: int, loop: bool) -> None:
         stack = self.fresh("stack")
@@ -306,9 +316,10 @@ def programs(draw: Any, nesting: int = 3) -> Program:
     """Programs `f(a, b, u, m, pair, knobs, rows, weights, picks, n)`."""
     writer = Writer(draw)
     writer.lines += [f"def f({SIGNATURE}):", "    c = a * b", "    v = u * 0.5 + b", "    q = m * 0.3"]
-    for _ in range(draw(st.integers(2, 6))):
+    for _ in range(draw(st.integers(2, 5))):
         writer.statement(1, nesting, False)
-    results = ["a + b * c", "c + np.sum(u * v)", "a * b + np.mean(v) + np.sum(q)", "b + math.tanh(a) * np.sum(u)", "c * (m @ v)[1]"]
+    results = ["a + b * c", "c + np.sum(u * v)", "a * b + np.mean(v) + np.sum(q)", "b + math.tanh(a) * np.sum(u)"]
+    results += ["c * (m @ v)[1]"]
     writer.lines.append(f"    return {draw(st.sampled_from(results))}")
     return Program("\n".join(writer.lines) + "\n", writer.constructs)
 
@@ -330,8 +341,8 @@ def define(program: Program | str) -> Any:
 
 
 # The precisions of a, b, and all arrays.
-PRECISIONS = [(float, float, float)] * 5 + [(float, np.float64, float), (np.float64, np.float64, float), (float, float, np.float32)]
-PRECISIONS += [(np.float32, np.float32, np.float32), (np.float32, float, float)]
+PRECISIONS = [(float, float, float)] * 5 + [(float, np.float64, float), (np.float64, np.float64, float)]
+PRECISIONS += [(float, float, np.float32), (np.float32, np.float32, np.float32), (np.float32, float, float)]
 
 
 def arguments(seed: int) -> tuple[Any, ...]:

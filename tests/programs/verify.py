@@ -1,4 +1,4 @@
-"""Is what the compiler makes of a function right? Value, gradient and tangent, against differences and the tape, at every stage.
+"""Is what the compiler makes of a function right? Value, gradient and tangent, against differences and the tape.
 
 `verify(f, args)` raises AssertionError where anything disagrees, and tells what could be compared.
 """
@@ -30,7 +30,12 @@ LARGE = 1e6  # beyond this, differences and rounding tell little
 
 @dataclass
 class Outcome:
-    """What was compared: `compiled` (else the tape was taken, for `reason`), `raised`, differences at a `kink` or not finite."""
+    """What was compared.
+
+    compiled: else the tape was taken, for the `reason`.
+    raised: the function raised, and so did its gradient.
+    finite: else there is nothing to compare with differences. At a `kink` these do not agree among themselves.
+    """
 
     compiled: bool = True
     reason: str = ""
@@ -107,20 +112,25 @@ def widened(leaf: Any) -> Any:
 
 def same(a: Any, b: Any) -> bool:
     """Equal bit for bit, in type too."""
-    return type(a) is type(b) and np.asarray(a).dtype == np.asarray(b).dtype and np.asarray(a).tobytes() == np.asarray(b).tobytes()
+    x, y = np.asarray(a), np.asarray(b)
+    return type(a) is type(b) and x.dtype == y.dtype and x.tobytes() == y.tobytes()
 
 
 # --- what is compared ---
 
 
-def verify(f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None = None, *, each_stage: bool = True, seed: int = 0) -> Outcome:
-    """Compare everything that is generated for a call of `f`."""
+def verify(
+    f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None = None, *, each_stage: bool = True, seed: int = 0
+) -> Outcome:
+    """Compare everything that is generated for a call of `f`; `argnums` are all that hold a float, if not given."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return _verify(f, args, argnums, each_stage, np.random.default_rng(seed))
 
 
-def _verify(f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None, each_stage: bool, rng: np.random.Generator) -> Outcome:
+def _verify(
+    f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None, each_stage: bool, rng: np.random.Generator
+) -> Outcome:
     found = Outcome()
     argnums = differentiable(args) if argnums is None else [argnums] if isinstance(argnums, int) else list(argnums)
     plain = run(f, args)
@@ -144,7 +154,7 @@ def _verify(f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None, ea
     fits(gradients, [args[i] for i in argnums])
     tangents = [direction(rng, arg) if i in argnums else None for i, arg in enumerate(args)]
     single = any(np.asarray(leaf).dtype == np.float32 for leaf in leaves(args))
-    found.finite = bool(abs(value) < LARGE) and all(np.all(np.abs(leaf) < LARGE) for leaf in leaves(gradients) if is_float(leaf))
+    found.finite = all(np.all(np.abs(leaf) < LARGE) for leaf in [value, *leaves(gradients)] if is_float(leaf))
     if found.finite:
         along = inner(gradients, [tangents[i] for i in argnums])
         found.kink = not agrees_with_differences(f, args, tangents, along, single)
@@ -176,7 +186,8 @@ def fits(gradients: Sequence[Any], args: Sequence[Any]) -> None:
         assert type(g) is type(arg) or np.isscalar(arg), f"a {type(g)} as gradient by a {type(arg)}"
         for got, given in zip(leaves(g), leaves(arg), strict=True):
             if isinstance(given, np.ndarray) and is_float(given):
-                assert isinstance(got, np.ndarray) and got.shape == given.shape and got.dtype == given.dtype, (got, given)
+                assert isinstance(got, np.ndarray), got
+                assert got.shape == given.shape and got.dtype == given.dtype, (got, given)
                 assert got.flags.writeable and not np.shares_memory(got, given)
 
 
@@ -201,7 +212,8 @@ def agrees_with_differences(f: Any, args: Sequence[Any], tangents: Sequence[Any]
         quotients.append(float(up - down) / (2 * h))
     if not close(*quotients, 1e-4):
         return False
-    assert close(along, quotients[0], 1e-2 if single else 2e-4), f"the gradient gives {along!r}, differences {quotients}"
+    tolerance = 1e-2 if single else 2e-4
+    assert close(along, quotients[0], tolerance), f"the gradient gives {along!r}, differences {quotients}"
     return True
 
 

@@ -223,7 +223,7 @@ def test_value_of_the_round_before():
         s = 0.0
         for i in range(4):
             if i > 0:
-                s += before * u[i] * before
+                s += before * u[i] * before  # noqa: F821
             before = u[i] * x
         return s
 
@@ -266,7 +266,7 @@ def test_array_whose_shape_may_not_be_known_is_not_compiled_and_right():
         s = 0.0
         for i in range(4):
             if i > 0:
-                s += np.sum(before * u[i])
+                s += np.sum(before * u[i])  # noqa: F821
             before = u * x
         return s
 
@@ -379,7 +379,9 @@ def test_indexing_in_a_loop_costs_the_same_in_long_arrays():
     short, long = np.ones(300), np.ones(300_000)
     gradient(short), gradient(long)
     # With an array of zeros in each round, the long one would take a thousand times as long.
-    assert min(seconds(lambda: gradient(long)) for _ in range(5)) < 20 * min(seconds(lambda: gradient(short)) for _ in range(5))
+    assert min(seconds(lambda: gradient(long)) for _ in range(5)) < 20 * min(
+        seconds(lambda: gradient(short)) for _ in range(5)
+    )
 
 
 def test_leaving_a_long_loop_early_costs_the_rounds_that_ran():
@@ -472,7 +474,9 @@ def test_broadcasting_of_every_pair_of_shapes(rng):
 # --- kinds of arguments ---
 
 
-@pytest.mark.parametrize("number", [float, np.float64, np.float32, lambda x: np.array(x), lambda x: np.array(x, np.float32)])
+@pytest.mark.parametrize(
+    "number", [float, np.float64, np.float32, lambda x: np.array(x), lambda x: np.array(x, np.float32)]
+)
 def test_kinds_of_numbers(number):
     def f(x, u):
         s = x

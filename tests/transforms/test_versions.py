@@ -1,4 +1,4 @@
-"""Single assignment: names are assigned once, or by copies only, and the program does the same, also where names are unbound."""
+"""Single assignment: names are assigned once, or by copies only; what may be unbound stays so."""
 
 from collections import Counter
 
@@ -131,8 +131,10 @@ def test_unpacking_names_what_it_takes_apart():
     same(f, (17,))
 
 
-def test_with_an_empty_body():
+def test_empty_bodies():
     def f(x):
+        for _ in range(x):
+            pass
         with np.errstate(all="ignore"):
             "a text"
         with np.errstate(all="ignore"):
@@ -186,7 +188,7 @@ def test_value_of_the_round_before():
         s = 0
         for i in range(n):
             if i > 0:
-                s += before * i
+                s += before * i  # noqa: F821
             before = i + 3
         return s
 
