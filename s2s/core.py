@@ -39,10 +39,11 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, wraps
 from types import CellType
-from typing import Any
+from typing import Any, TypeVar
 
 import gast
 
@@ -152,7 +153,11 @@ class Function:
         return [p.id for p in parameters(self.params)]
 
     def local_names(self) -> set[str]:
-        return set(self.param_names) | {n for s in self.body for n in all_writes(s)}
+        return set(self._local_names)
+
+    @cached_property
+    def _local_names(self) -> frozenset[str]:
+        return frozenset(self.param_names).union(*map(all_writes, self.body))
 
 
 # --- names ------------------------------------------------------------------------------------------------------
@@ -204,8 +209,11 @@ def unique(hint: str, taken: Any) -> str:
 # --- building nodes ---------------------------------------------------------------------------------------------
 
 
+_CONTEXTS: dict[type, gast.expr_context] = {ctx: ctx() for ctx in (gast.Load, gast.Store, gast.Del, gast.Param)}
+
+
 def name(id: str, ctx: type = gast.Load) -> gast.Name:
-    return gast.Name(id, ctx(), None, None)
+    return gast.Name(id, _CONTEXTS[ctx], None, None)
 
 
 def constant(value: Any) -> gast.Constant:
@@ -265,11 +273,14 @@ def origin_of(stmt: gast.stmt) -> Origin | None:
 
 def rebuilt(node: Any, **fields: Any) -> Any:
     """A copy of a node with some fields changed; origin, comment and sweep are kept, children are shared."""
-    new = type(node)(**{f: fields.get(f, getattr(node, f, None)) for f in node._fields})
-    for extra in ("origin", "comment", "sweep"):
-        if hasattr(node, extra):
-            setattr(new, extra, getattr(node, extra))
+    old = vars(node)
+    new = type(node)()
+    vars(new).update({f: old.get(f) for f in node._fields}, **fields)
+    vars(new).update({f: old[f] for f in _NOTES if f in old})
     return new
+
+
+_NOTES = ("origin", "comment", "sweep")
 
 
 # --- reading nodes ----------------------------------------------------------------------------------------------
@@ -286,6 +297,29 @@ def parameters(params: gast.arguments) -> Iterator[gast.Name]:
         yield params.kwarg
 
 
+_Answer = TypeVar("_Answer")
+
+
+def noted(question: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
+    """Note the answer to a question about a node on the node itself.
+
+    Every pass asks the same of statements many times over, and nodes do not change. The answer is shared: it is not to
+    be changed either.
+    """
+    key = f"{question.__module__}.{question.__name__}"
+
+    @wraps(question)
+    def ask(node: Any) -> _Answer:
+        notes: dict[str, Any] = node.__dict__
+        if key not in notes:
+            notes[key] = question(node)
+        answer: _Answer = notes[key]
+        return answer
+
+    return ask
+
+
+@noted
 def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
     """The nested blocks of a compound statement by field name; none for a simple one."""
     found: list[tuple[str, list[Any]]] = []
@@ -302,8 +336,17 @@ def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
 
 def reads(node: gast.AST | Sequence[gast.AST]) -> set[str]:
     """The names that a node loads (also `x` of `x[i] = v`, and of `x += v`), nested blocks included."""
+    return set(_reads(node)) if isinstance(node, gast.AST) else _loaded(node)
+
+
+@noted
+def _reads(node: gast.AST) -> frozenset[str]:
+    return frozenset(_loaded([node]))
+
+
+def _loaded(nodes: Iterable[Any]) -> set[str]:
     found: set[str] = set()
-    stack: list[Any] = list(node) if isinstance(node, (list, tuple)) else [node]
+    stack = list(nodes)
     while stack:
         item = stack.pop()
         kind = type(item)
@@ -312,7 +355,7 @@ def reads(node: gast.AST | Sequence[gast.AST]) -> set[str]:
                 found.add(item.id)
         elif kind is list or kind is tuple:
             stack.extend(item)
-        elif kind not in _LEAVES:
+        elif kind not in LEAVES:
             if kind is gast.AugAssign and type(item.target) is gast.Name:
                 found.add(item.target.id)
             fields = item.__dict__
@@ -320,11 +363,14 @@ def reads(node: gast.AST | Sequence[gast.AST]) -> set[str]:
     return found
 
 
-_LEAVES = frozenset(
-    {str, int, float, complex, bool, bytes, type(None), type(Ellipsis), gast.Constant, gast.Load, gast.Store}
+# What holds no names: constants, operators, contexts, and the values of fields that are no nodes.
+LEAVES = frozenset(
+    {str, int, float, complex, bool, bytes, type(None), type(Ellipsis), gast.Constant}
+    | {cls for base in (gast.expr_context, gast.operator, gast.unaryop, gast.cmpop) for cls in base.__subclasses__()}
 )
 
 
+@noted
 def writes(stmt: gast.stmt) -> list[str]:
     """The names that a statement itself binds; nested blocks are not entered, a loop's target counts."""
     if isinstance(stmt, gast.Assign):
@@ -342,12 +388,12 @@ def writes(stmt: gast.stmt) -> list[str]:
     return []
 
 
+@noted
 def all_writes(stmt: gast.stmt) -> list[str]:
     """The names that a statement binds, nested blocks included."""
-    found = list(writes(stmt))
-    for _, block in blocks(stmt) if not isinstance(stmt, gast.FunctionDef) else []:
-        found.extend(n for inner in block for n in all_writes(inner))
-    return found
+    if isinstance(stmt, gast.FunctionDef) or not blocks(stmt):
+        return writes(stmt)
+    return [*writes(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_writes(inner))]
 
 
 def _target_names(target: gast.expr) -> Iterator[str]:
@@ -360,12 +406,20 @@ def _target_names(target: gast.expr) -> Iterator[str]:
         yield from _target_names(target.value)
 
 
-class Substitution(gast.NodeTransformer):  # type: ignore[misc]
+class Substitution:
     """Replaces loads of names by atoms, and stored names by names; builds new nodes, shares what is unchanged."""
 
     def __init__(self, loads: Mapping[str, gast.expr | str], stores: Mapping[str, str] | None = None) -> None:
         self.loads = loads
         self.stores = stores or {}
+
+    def visit(self, node: Any) -> Any:
+        kind = type(node)
+        if kind is gast.Name:
+            return self.visit_Name(node)
+        if kind is gast.Attribute:
+            return self.visit_Attribute(node)
+        return node if kind in LEAVES else self.generic_visit(node)
 
     def visit_Name(self, node: gast.Name) -> gast.expr:
         if isinstance(node.ctx, gast.Load):
@@ -373,6 +427,9 @@ class Substitution(gast.NodeTransformer):  # type: ignore[misc]
             return node if new is None else atom(new)
         target = self.stores.get(node.id)
         return node if target is None else gast.Name(target, node.ctx, node.annotation, node.type_comment)
+
+    def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
+        return self.generic_visit(node)
 
     def generic_visit(self, node: gast.AST) -> gast.AST:
         changes: dict[str, Any] = {}

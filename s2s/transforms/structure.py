@@ -16,9 +16,6 @@ from s2s.core import Function
 Block = Sequence[Any]
 
 
-_LEAVES = (gast.Constant, gast.operator, gast.unaryop, gast.cmpop, gast.expr_context)
-
-
 def loads(node: Any, found: list[str] | None = None) -> list[str]:
     """The names that an expression reads, in the order of evaluation, as often as they are read."""
     found = [] if found is None else found
@@ -33,7 +30,7 @@ def loads(node: Any, found: list[str] | None = None) -> list[str]:
             if key is not None:
                 loads(key, found)
             loads(value, found)
-    elif not isinstance(node, _LEAVES):
+    elif type(node) not in core.LEAVES:
         for field_name in node._fields:
             child = getattr(node, field_name)
             if isinstance(child, list):
@@ -59,15 +56,10 @@ def header(stmt: Any) -> tuple[str, ...]:
     return _HEADERS.get(type(stmt), ())
 
 
+@core.noted
 def uses(stmt: Any) -> tuple[str, ...]:
-    """The names that a statement itself reads, in the order of evaluation; nested blocks are not entered.
-
-    Every pass asks this many times over; as nodes do not change, the answer is noted on the node.
-    """
-    known = getattr(stmt, "uses", None)
-    if known is None:
-        known = stmt.uses = tuple(_uses(stmt))
-    return known
+    """The names that a statement itself reads, in the order of evaluation; nested blocks are not entered."""
+    return tuple(_uses(stmt))
 
 
 def _uses(stmt: Any) -> list[str]:
@@ -93,25 +85,32 @@ def _uses(stmt: Any) -> list[str]:
     return found
 
 
+@core.noted
 def defs(stmt: Any) -> list[str]:
     """The names that a statement itself binds or unbinds; nested blocks are not entered."""
     if isinstance(stmt, gast.Delete):
         return [t.id for t in stmt.targets if isinstance(t, gast.Name)]
-    name = assigned(stmt)
-    return core.writes(stmt) if name is None else [name]
+    return core.writes(stmt)
 
 
+@core.noted
 def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
     """The nested blocks of a statement that run where it stands: all but the body of a closure."""
     return core.blocks(stmt) if isinstance(stmt, _COMPOUND) else []
 
 
-def statements(block: Iterable[Any]) -> Iterable[Any]:
+def statements(block: Iterable[Any]) -> list[Any]:
     """All statements of a block, nested ones after the statement that holds them."""
+    found: list[Any] = []
+    _gather(block, found)
+    return found
+
+
+def _gather(block: Iterable[Any], found: list[Any]) -> None:
     for stmt in block:
-        yield stmt
+        found.append(stmt)
         for _, inner in blocks(stmt):
-            yield from statements(inner)
+            _gather(inner, found)
 
 
 def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any:
@@ -182,6 +181,7 @@ def captured(fn: Function) -> set[str]:
     return {n for s in statements(fn.body) if isinstance(s, gast.FunctionDef) for n in captures(s)}
 
 
+@core.noted
 def copied(stmt: Any) -> tuple[str, Any] | None:
     """Target and source of a copy `target = source` of an atom; None for any other statement."""
     if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and core.is_atom(stmt.value):
@@ -189,6 +189,7 @@ def copied(stmt: Any) -> tuple[str, Any] | None:
     return None
 
 
+@core.noted
 def assigned(stmt: Any) -> str | None:
     """The name of `name = expression`; None for any other statement."""
     if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
