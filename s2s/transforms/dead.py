@@ -16,7 +16,6 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.effects import Knowledge, tape_operation
-from s2s.transforms.liveness import Liveness
 from s2s.transforms.renaming import without_empty_branches
 from s2s.transforms.structure import assigned, blocks, captured, defs, is_reverse, uses, with_blocks
 
@@ -46,7 +45,7 @@ def _kept(block: Sequence[Any], needed: set[int], fn: Function) -> list[Any]:
 
 def _without_overwritten(fn: Function, known: Knowledge) -> Function:
     """`fn` without values that are never read before their name is assigned again."""
-    lives = Liveness(fn)
+    lives = known.liveness(fn)
 
     def is_overwritten(stmt: Any, live: int) -> bool:
         name = assigned(stmt)
@@ -60,8 +59,7 @@ def _without_overwritten(fn: Function, known: Knowledge) -> Function:
         for stmt, live in zip(stmts, lives.afters(stmts, out, protected)):
             if is_overwritten(stmt, live):
                 continue
-            inner = {i.field: i for i in lives.inner(stmt, live, protected)}
-            new.append(with_blocks(stmt, lambda f, b: block(b, inner[f].out, inner[f].protected)))  # noqa: B023
+            new.append(lives.with_inner(stmt, live, protected, block))
         return new
 
     return fn.with_body(block(fn.body, 0, False))

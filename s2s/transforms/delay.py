@@ -18,7 +18,6 @@ import gast
 from s2s import core
 from s2s.core import Function
 from s2s.transforms.effects import Knowledge
-from s2s.transforms.liveness import Liveness
 from s2s.transforms.structure import assigned, copied, defs, is_reverse, statements, uses, with_blocks
 
 
@@ -31,7 +30,7 @@ class _Delay:
     def __init__(self, fn: Function, known: Knowledge) -> None:
         self.fn = fn
         self.known = known
-        self.lives = Liveness(fn)
+        self.lives = known.liveness(fn)
         self.reads = Counter(n for s in statements(fn.body) for n in uses(s))
         self.definitions = Counter(n for s in statements(fn.body) for n in defs(s))
 
@@ -40,7 +39,7 @@ class _Delay:
 
     def block(self, block: Sequence[Any]) -> list[Any]:
         stmts = [with_blocks(s, lambda _, inner: self.block(inner)) for s in block]
-        old: dict[str, str] = {}
+        old: dict[str, str] = {}  # names, and the copies that were made of them
         at = 0
         while at < len(stmts):
             stmt = stmts[at]
@@ -50,7 +49,7 @@ class _Delay:
                 stmts.insert(last, stmts.pop(at))
                 del old[name]  # type: ignore[arg-type]
                 continue
-            for bound in (*defs(stmt), *core.all_writes(stmt)):
+            for bound in (*defs(stmt), *core.all_writes(stmt)) if old else ():
                 old.pop(bound, None)
             copy = copied(stmt)
             if copy is not None and isinstance(copy[1], gast.Name) and is_reverse(stmt):

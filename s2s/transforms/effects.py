@@ -23,7 +23,8 @@ from s2s.kinds import Kind
 from s2s.runtime import numeric, pytree
 from s2s.transforms.callee import operation
 from s2s.transforms.operations import Operations
-from s2s.transforms.structure import assigned, defs, is_reverse, statements, uses
+from s2s.transforms.liveness import Liveness
+from s2s.transforms.structure import assigned, blocks, defs, is_reverse, statements, uses
 
 
 class Effects(NamedTuple):
@@ -42,6 +43,13 @@ class Effects(NamedTuple):
         if (self.writes and any(other)) or (other.writes and any(self)):
             return False
         return not (self.raises and other.raises)
+
+
+class Changes(NamedTuple):
+    """names: those that are assigned. memory: whether what expressions read, other than names, may be written."""
+
+    names: tuple[str, ...]
+    memory: bool
 
 
 NONE = Effects()
@@ -83,7 +91,11 @@ class Knowledge:
         self.shapes = dict(fn.facts.shapes)
         self.local = self.operations.local
         self.tapes = tapes(fn)
-        self.found: dict[tuple[int, bool], tuple[Any, Effects]] = {}
+        self._lives: Liveness | None = None
+        # By identity; the nodes are held, so that no other node gets their identity.
+        self._effects_of: dict[tuple[int, bool], tuple[Any, Effects]] = {}
+        self._functions: dict[int, tuple[Any, Any]] = {}
+        self._changes: dict[int, tuple[Any, Changes]] = {}
 
     def learn(self, name: str, kind: Kind, shape: str | None) -> None:
         """Take note of a new name."""
@@ -98,16 +110,34 @@ class Knowledge:
 
     def function(self, node: Any) -> Any:
         """The function behind an operation, None if it is not known."""
-        return operation(node, self.kind, self.local)[0]
+        known = self._functions.get(id(node))
+        if known is None:
+            known = self._functions[id(node)] = (node, operation(node, self.kind, self.local)[0])
+        return known[1]
+
+    def liveness(self, fn: Function) -> Liveness:
+        """The liveness of the function, or of what a pass has made of it."""
+        self._lives = Liveness(fn, self._lives)
+        return self._lives
 
     def effects(self, expr: Any, ours: bool = False) -> Effects:
         """What one operation on atoms may do. `ours`: in the reverse sweep, whose errors are no part of a program."""
-        known = self.found.get((id(expr), ours))
+        known = self._effects_of.get((id(expr), ours))
         if known is None:
             effects = self._effects(expr, ours)
             if ours:
                 effects = Effects(False, effects.reads, effects.writes)
-            known = self.found[id(expr), ours] = (expr, effects)
+            known = self._effects_of[id(expr), ours] = (expr, effects)
+        return known[1]
+
+    def changes(self, stmt: Any) -> Changes:
+        """What a statement and its blocks change."""
+        known = self._changes.get(id(stmt))
+        if known is None:
+            inner = [self.changes(s) for _, block in blocks(stmt) for s in block]
+            names = dict.fromkeys([*defs(stmt), *(name for changes in inner for name in changes.names)])
+            memory = self.writes_memory(stmt) or any(changes.memory for changes in inner)
+            known = self._changes[id(stmt)] = (stmt, Changes(tuple(names), memory))
         return known[1]
 
     def writes_memory(self, stmt: Any) -> bool:

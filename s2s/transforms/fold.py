@@ -33,7 +33,6 @@ from s2s.transforms.structure import (
     replace_reads,
     statements,
     uses,
-    with_blocks,
 )
 from s2s.transforms.task import Task
 
@@ -84,11 +83,7 @@ class _Folder:
     def block(self, stmts: Sequence[Any], out: int, protected: bool, depth: int) -> list[Any]:
         run = _Block(self, depth, protected)
         for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
-            inner = {i.field: i for i in self.lives.inner(stmt, live, protected)}
-            folded = with_blocks(
-                stmt,
-                lambda f, b: self.block(b, inner[f].out, inner[f].protected, depth + 1),  # noqa: B023
-            )
+            folded = self.lives.with_inner(stmt, live, protected, lambda b, o, p: self.block(b, o, p, depth + 1))
             run.step(folded, live, self.inner_names(stmt))
             if isinstance(folded, gast.While):
                 self.test_in_header(run.new, live)

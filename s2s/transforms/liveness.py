@@ -10,13 +10,13 @@ the cells of closures are always live.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import gast
 
 from s2s.core import Function
-from s2s.transforms.structure import blocks, captured, defs, uses
+from s2s.transforms.structure import blocks, captured, defs, uses, with_blocks
 
 
 class Inner(NamedTuple):
@@ -35,11 +35,14 @@ class Summary(NamedTuple):
 
 
 class Liveness:
-    """Liveness of one function. Passes walk its blocks from the end and ask for the state before each statement."""
+    """Liveness of one function. Passes walk its blocks from the end and ask for the state before each statement.
 
-    def __init__(self, fn: Function) -> None:
-        self.bits: dict[str, int] = {}
-        self.summaries: dict[int, tuple[Any, Summary]] = {}
+    earlier: of a function with mostly the same statements, what is known of them.
+    """
+
+    def __init__(self, fn: Function, earlier: Liveness | None = None) -> None:
+        self.bits: dict[str, int] = earlier.bits if earlier else {}
+        self.summaries: dict[int, tuple[Any, Summary]] = earlier.summaries if earlier else {}
         self.always = self.mask(captured(fn))
 
     def bit(self, name: str) -> int:
@@ -49,9 +52,11 @@ class Liveness:
         return found
 
     def mask(self, names: Iterable[str]) -> int:
-        mask = 0
+        mask, bits = 0, self.bits
         for name in names:
-            mask |= self.bit(name)
+            if name not in bits:
+                bits[name] = 1 << len(bits)
+            mask |= bits[name]
         return mask
 
     def summary(self, stmt: Any) -> Summary:
@@ -118,6 +123,13 @@ class Liveness:
         caught = protected or isinstance(stmt, (gast.Try, gast.With))
         for field, block in blocks(stmt):
             yield Inner(field, block, out, caught)
+
+    def with_inner(self, stmt: Any, after: int, protected: bool, change: Callable[[Sequence[Any], int, bool], list[Any]]) -> Any:
+        """The statement with its blocks replaced by `change(block, live at its end, protected)`."""
+        if not blocks(stmt):
+            return stmt
+        found = {inner.field: inner for inner in self.inner(stmt, after, protected)}
+        return with_blocks(stmt, lambda field, block: change(block, found[field].out, found[field].protected))
 
     def at_definition(self, stmt: Any, after: int, protected: bool = False) -> int:
         """The names that are live right after a statement binds its own: for a loop or `with`, as its body starts."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -99,10 +100,12 @@ class _Propagation:
         self.fixed = captured(fn)
         self.table = _Table()
         self.count = Counter(n for s in statements(fn.body) for n in uses(s))
-        self.sharing = Sharing(fn, known)
         self.own_reads: list[str] = []
-        self.changed: dict[int, tuple[list[str], bool]] = {}
         self.next_number = next_number(known.local)
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        return Sharing(self.fn, self.known)
 
     # --- statements ---
 
@@ -166,28 +169,16 @@ class _Propagation:
     def forget(self, block: Iterable[Any]) -> None:
         """Forget what may be different once a block has run."""
         for stmt in block:
-            names, writes = self.changes(stmt)
-            if writes:
+            changes = self.known.changes(stmt)
+            if changes.memory:
                 self.table.memory_written()
-            self.assign_again(names)
-
-    def changes(self, stmt: Any) -> tuple[list[str], bool]:
-        """The names that a statement and its blocks assign, and whether they write memory."""
-        known = self.changed.get(id(stmt))
-        if known is None:
-            inner = [self.changes(s) for _, block in blocks(stmt) for s in block]
-            names = list(dict.fromkeys([*defs(stmt), *(n for names, _ in inner for n in names)]))
-            writes = self.known.writes_memory(stmt) or any(w for _, w in inner)
-            known = self.changed[id(stmt)] = (names, writes)
-        return known
+            self.assign_again(changes.names)
 
     # --- the table ---
 
     def note(self, stmt: Any) -> None:
         """Take a simple statement into the table."""
-        if self.known.writes_memory(stmt):
-            self.table.memory_written()
-        self.assign_again(defs(stmt))
+        self.forget([stmt])
         name = assigned(stmt)
         if name is None or name in self.fixed:
             return
@@ -327,12 +318,17 @@ def _added(stmt: Any) -> tuple[str, Any]:
     return "", None
 
 
+@core.noted
 def key(expr: Any) -> Any:
     """A hashable form of an operation: equal for equal text."""
+    return _key(expr)
+
+
+def _key(expr: Any) -> Any:
     if isinstance(expr, gast.Name):
         return expr.id
     if isinstance(expr, gast.Constant):
         return type(expr.value), repr(expr.value)
     if isinstance(expr, gast.AST):
-        return type(expr), *(key(getattr(expr, f)) for f in expr._fields if f not in ("ctx", "kind"))
-    return tuple(map(key, expr)) if isinstance(expr, list) else expr
+        return type(expr), *(_key(getattr(expr, f)) for f in expr._fields if f not in ("ctx", "kind"))
+    return tuple(map(_key, expr)) if isinstance(expr, list) else expr

@@ -20,7 +20,6 @@ from s2s.transforms.dead import remove_dead
 from s2s.transforms.delay import delay
 from s2s.transforms.effects import Knowledge
 from s2s.transforms.exits import direct_exits
-from s2s.transforms.liveness import Liveness
 from s2s.transforms.propagate import propagate
 from s2s.transforms.structure import (
     assigned,
@@ -33,23 +32,24 @@ from s2s.transforms.structure import (
     replace_reads,
     statements,
     uses,
-    with_blocks,
 )  # fmt: skip
 from s2s.transforms.task import Task
 
-_ROUNDS = 4
+_ROUNDS = 5
 _FIXED_ATTRIBUTES = ("shape", "ndim", "size", "T", "dtype")
 
 
 def simplify(fn: Function, task: Task) -> Function:
     """`fn` in fewer and shorter statements, which compute the same."""
     known = Knowledge(fn)
-    fn = remove_dead(propagate(delay(fn, known), known), known)
+    before = None
     for _ in range(_ROUNDS):
         shorter = propagate(delay(fn, known), known)
-        if _same(shorter, fn):
+        if before is not None and _same(shorter, fn):
             break
-        fn = remove_dead(shorter, known)
+        before, fn = fn, remove_dead(shorter, known)
+        if _same(before, fn):
+            break
     plainer = read_again(direct_exits(fn, known), known)
     if not _same(plainer, fn):
         fn = remove_dead(plainer, known)
@@ -69,7 +69,7 @@ class _Rereading:
     def __init__(self, fn: Function, known: Knowledge) -> None:
         self.fn = fn
         self.known = known
-        self.lives = Liveness(fn)
+        self.lives = known.liveness(fn)
         self.definitions = Counter(fn.param_names)
         self.definitions.update(n for s in statements(fn.body) for n in defs(s))
         self.versions = Counter(core.variable(n) for n in self.definitions)
@@ -95,10 +95,7 @@ class _Rereading:
                 before = self.lives.before(stmt, live)
                 again = self.repeated([n for n in uses(stmt) if n in cheap], cheap, before, stmt, new)
                 stmt = replace_reads(stmt, again)
-            inner = {i.field: i for i in self.lives.inner(stmt, live, protected)}
-            new.append(
-                with_blocks(stmt, lambda f, b: self.block(b, cheap, inner[f].out, inner[f].protected))  # noqa: B023
-            )
+            new.append(self.lives.with_inner(stmt, live, protected, lambda b, o, p: self.block(b, cheap, o, p)))
             name = assigned(stmt)
             if name is not None and self.is_cheap(name, stmt):
                 cheap[name] = stmt

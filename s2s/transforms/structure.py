@@ -16,29 +16,30 @@ from s2s.core import Function
 Block = Sequence[Any]
 
 
-def loads(node: Any, found: list[str] | None = None) -> list[str]:
+@core.noted
+def loads(node: Any) -> tuple[str, ...]:
     """The names that an expression reads, in the order of evaluation, as often as they are read."""
-    found = [] if found is None else found
-    if isinstance(node, gast.Name):
-        if isinstance(node.ctx, gast.Load):
+    found: list[str] = []
+    _load(node, found)
+    return tuple(found)
+
+
+def _load(node: Any, found: list[str]) -> None:
+    kind = type(node)
+    if kind is gast.Name:
+        if type(node.ctx) is gast.Load:
             found.append(node.id)
-    elif isinstance(node, gast.BinOp):
-        loads(node.left, found)
-        loads(node.right, found)
-    elif isinstance(node, gast.Dict):
-        for key, value in zip(node.keys, node.values):
-            if key is not None:
-                loads(key, found)
-            loads(value, found)
-    elif type(node) not in core.LEAVES:
+    elif kind is list:
+        for item in node:
+            _load(item, found)
+    elif kind is gast.Dict:
+        for entry in zip(node.keys, node.values):
+            _load(list(entry), found)
+    elif kind not in core.LEAVES:
         for field_name in node._fields:
             child = getattr(node, field_name)
-            if isinstance(child, list):
-                for item in child:
-                    loads(item, found)
-            elif isinstance(child, gast.AST):
-                loads(child, found)
-    return found
+            if type(child) not in core.LEAVES:
+                _load(child, found)
 
 
 _HEADERS: dict[type, tuple[str, ...]] = {
@@ -65,23 +66,19 @@ def uses(stmt: Any) -> tuple[str, ...]:
 def _uses(stmt: Any) -> list[str]:
     found: list[str] = []
     if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
-        return loads(stmt.value, found)
+        _load(stmt.value, found)
+        return found
     for field_name in header(stmt):
-        child = getattr(stmt, field_name)
-        for item in child if isinstance(child, list) else [child]:
-            if item is not None:
-                loads(item, found)
+        _load(getattr(stmt, field_name), found)
     if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
         found.insert(0, stmt.target.id)
     elif isinstance(stmt, gast.Delete):
         found.extend(defs(stmt))
     elif isinstance(stmt, gast.Try):
-        for handler in stmt.handlers:
-            if handler.type is not None:
-                loads(handler.type, found)
+        _load([handler.type for handler in stmt.handlers], found)
     elif isinstance(stmt, gast.FunctionDef):
         found.extend(sorted(captures(stmt)))
-        loads(stmt.args, found)
+        _load(stmt.args, found)
     return found
 
 
@@ -102,15 +99,15 @@ def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
 def statements(block: Iterable[Any]) -> list[Any]:
     """All statements of a block, nested ones after the statement that holds them."""
     found: list[Any] = []
-    _gather(block, found)
+    for stmt in block:
+        found.append(stmt)
+        found += _nested(stmt)
     return found
 
 
-def _gather(block: Iterable[Any], found: list[Any]) -> None:
-    for stmt in block:
-        found.append(stmt)
-        for _, inner in blocks(stmt):
-            _gather(inner, found)
+@core.noted
+def _nested(stmt: Any) -> list[Any]:
+    return [inner for _, block in blocks(stmt) for inner in statements(block)]
 
 
 def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any:
