@@ -22,8 +22,8 @@ from s2s.core import Facts, Function, Scope
 from s2s.kinds import Kind
 from s2s.runtime import numeric, pytree
 from s2s.transforms.callee import operation
-from s2s.transforms.operations import Operations
 from s2s.transforms.liveness import Liveness
+from s2s.transforms.operations import Operations
 from s2s.transforms.structure import assigned, blocks, defs, is_reverse, statements, uses
 
 

@@ -124,7 +124,9 @@ class Liveness:
         for field, block in blocks(stmt):
             yield Inner(field, block, out, caught)
 
-    def with_inner(self, stmt: Any, after: int, protected: bool, change: Callable[[Sequence[Any], int, bool], list[Any]]) -> Any:
+    def with_inner(
+        self, stmt: Any, after: int, protected: bool, change: Callable[[Sequence[Any], int, bool], list[Any]]
+    ) -> Any:
         """The statement with its blocks replaced by `change(block, live at its end, protected)`."""
         if not blocks(stmt):
             return stmt

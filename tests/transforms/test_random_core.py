@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -221,7 +222,7 @@ def outcome(fn):
         seen.append(value)
         return value * 0.5
 
-    fn = type(fn)(**{**vars(fn), "scope": type(fn.scope)({**fn.scope.globals, "log": log})})
+    fn = replace(fn, scope=type(fn.scope)({**fn.scope.globals, "log": log}))
     with np.errstate(all="ignore"):
         result = run(fn, 0.375, -1.25, np.array([0.5, -0.75]), 3)
     return [*result, *seen], len(seen)
