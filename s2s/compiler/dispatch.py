@@ -19,6 +19,16 @@ The function has the primal's own signature. For `loss(w, x)` with one variant i
             raise
 
 A `try` costs nothing while nothing is raised. A test may raise: a name that was deleted, an object that misbehaves.
+
+The defaults of the primal may be replaced at any time. So a parameter that has one is preceded by
+
+    try:
+        if rate is unset:
+            rate = primal.__defaults__[-1]
+    except Exception:
+        return renew((w, x, rate), out_bar)
+
+where the exception means that the default is gone.
 """
 
 from __future__ import annotations
@@ -34,6 +44,16 @@ from s2s.compiler.layout import Layout
 
 # The seed of a call that gives none, known by identity.
 _ONE = 1.0
+
+
+class _Unset:
+    """Stands for an argument that is not given."""
+
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+UNSET = _Unset()
 
 Miss = Callable[[tuple[Any, ...], Any], Any]
 
@@ -52,15 +72,22 @@ def dispatcher(
     routes: Sequence[Route],
     bind: Bindings,
     miss: Miss,
+    renew: Miss,
     annotate: Callable[[BaseException], None],
 ) -> types.FunctionType:
     """The function that calls the first variant whose condition holds, else `miss(values, seed)`.
+
+    It takes the defaults that `function` has at the call, and calls `renew(values, seed)` if one of those that it had
+    when this was made is missing.
 
     function: the primal; the conditions run in its scope, so that they read globals and cells as it does.
     bind: the objects that the conditions name.
     """
     names = {
         "miss·": miss,
+        "renew·": renew,
+        "primal·": function,
+        "unset·": UNSET,
         "annotate·": annotate,
         "Exception·": Exception,
         "type·": type,
@@ -68,12 +95,13 @@ def dispatcher(
         "one·": _ONE,
     }
     names |= {f"route·{i}": route.call for i, route in enumerate(routes)} | bind.values
-    keyword_defaults = function.__kwdefaults__ or {}
-    text = _text(layout, len(function.__defaults__ or ()), tuple(keyword_defaults), [r.condition for r in routes])
+    defaults = (UNSET,) * len(function.__defaults__ or ())
+    keyword_defaults = dict.fromkeys(function.__kwdefaults__ or (), UNSET)
+    text = _text(layout, len(defaults), tuple(keyword_defaults), [r.condition for r in routes])
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     code = _compiled(text, (*cells, *names), function.__code__.co_name, function.__qualname__)
     closure = tuple(cells[n] if n in cells else types.CellType(names[n]) for n in code.co_freevars)
-    made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    made = types.FunctionType(code, function.__globals__, function.__name__, defaults, closure)
     made.__kwdefaults__ = {**keyword_defaults, layout.seed: _ONE}
     return made
 
@@ -82,6 +110,15 @@ def _text(layout: Layout, defaults: int, keyword_defaults: Sequence[str], condit
     seed = layout.seed
     values = "".join(f"{name}, " for name in layout.names)
     lines = [f"def dispatch·({layout.parameters(defaults, keyword_defaults, seed=True)}):"]
+    given = {
+        name: f"primal·.__defaults__[{-i}]" for i, name in enumerate(reversed(layout.positional), 1) if i <= defaults
+    }
+    given |= {name: f"primal·.__kwdefaults__[{name!r}]" for name in layout.kwonly if name in keyword_defaults}
+    if given:
+        lines.append("    try:")
+        for name, default in given.items():
+            lines += [f"        if {name} is unset·:", f"            {name} = {default}"]
+        lines += ["    except Exception·:", f"        return renew·(({values}), {seed})"]
     if conditions:
         lines.append("    try:")
         for i, condition in enumerate(conditions):

@@ -22,7 +22,7 @@ from s2s.autograd.record import contains_variable, tape_value_and_grad
 from s2s.codegen.build import Built, annotate
 from s2s.compiler.argnums import Selection
 from s2s.compiler.arguments import check_arguments, check_seed
-from s2s.compiler.dispatch import Route, dispatcher
+from s2s.compiler.dispatch import UNSET, Route, dispatcher
 from s2s.compiler.fallback import Fallbacks, fallback_of, strict_error
 from s2s.compiler.guards import Bindings, conditions
 from s2s.compiler.layout import Layout, layout_of
@@ -79,7 +79,6 @@ class Driver:
         self._routes: dict[int, Route] = {}
         self._bind = Bindings()
         self._calls = 0
-        self._binder = self._dispatcher(lambda values, seed: values)
         self.call: Callable[..., Any] = self._dispatcher(self._miss)
         # Told of each new dispatch function.
         self.publish: Callable[[Callable[..., Any]], None] = lambda call: None
@@ -104,7 +103,8 @@ class Driver:
 
     def bind(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Values:
         """The arguments of a call by parameter, bound as Python binds them."""
-        return dict(zip(self.layout.names, self._binder(*args, **keywords)))
+        binder = self._dispatcher(lambda values, seed: values)
+        return dict(zip(self.layout.names, binder(*args, **keywords)))
 
     def variant(self, values: Values) -> Variant:
         """The variant that serves some arguments; it is compiled if need be."""
@@ -147,7 +147,12 @@ class Driver:
     def _rest_on(self, reliance: Reliance) -> None:
         """Forget variants that rest on something else than what the function relies on now."""
         self._refuse_own_gradient(reliance)
-        resting_on = (self.function.__code__, reliance.facts, registry.version)
+        if layout_of(self.function) != self.layout:
+            name = self.function.__name__
+            raise ArgumentError(
+                f"the parameters of {name} have changed", hint=f"make its gradient again: grad({name})."
+            )
+        resting_on = (self.function.__code__, reliance.facts, reliance.bodies, registry.version)
         if resting_on != self._resting_on:
             # A helper, module attribute or rule was redefined.
             self._variants.clear()
@@ -164,7 +169,17 @@ class Driver:
         return " and ".join(dict.fromkeys(parts))
 
     def _dispatcher(self, miss: Callable[[tuple[Any, ...], Any], Any]) -> types.FunctionType:
-        return dispatcher(self.function, self.layout, list(self._routes.values()), self._bind, miss, annotate)
+        routes = list(self._routes.values()) if miss == self._miss else []
+        return dispatcher(self.function, self.layout, routes, self._bind, miss, self._renewed, annotate)
+
+    def _renewed(self, values: tuple[Any, ...], seed: Any) -> Any:
+        """A call that leaves out an argument whose default was taken away since the dispatch function was made."""
+        with self._lock:
+            self.call = self._dispatcher(self._miss)
+            self.publish(self.call)
+        given = {name: value for name, value in zip(self.layout.names, values) if value is not UNSET}
+        args, keywords = self.layout.spread(given)
+        return self.call(*args, **keywords, **{self.layout.seed: seed})
 
     def _refuse_own_gradient(self, reliance: Reliance) -> None:
         code = self.function.__code__

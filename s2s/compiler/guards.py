@@ -114,7 +114,7 @@ def _object(place: str, kind: K.Object, value: Any, bind: Bindings) -> Iterator[
             yield f"{bind(type, 'type')}({place}).{name} is {bind(found, name)}"
         else:
             yield f"{bind(getattr, 'getattr')}({place}.{name}, '__func__', None) is {bind(inner.function, name)}"
-        yield f"{bind(inner.function, name)}.__code__ is {bind(inner.function.__code__, 'code')}"
+        yield from body_is(bind(inner.function, name), inner.function, bind)
 
 
 def _entries(place: str, keys: list[Any], bind: Bindings) -> Iterator[str]:
@@ -130,7 +130,19 @@ def _static(place: str, kind: K.Static, value: Any, bind: Bindings) -> Iterator[
         return
     yield f"{place} is {bind(value, getattr(value, '__name__', 'v'))}"
     if isinstance(value, types.FunctionType):
-        yield f"{place}.__code__ is {bind(value.__code__, 'code')}"
+        yield from body_is(place, value, bind)
+
+
+def body_is(place: str, function: types.FunctionType, bind: Bindings) -> Iterator[str]:
+    """The conditions under which the function at `place` runs the same code with the same defaults.
+
+    A function that had no defaults was called with all arguments, so that those it gets do not matter.
+    """
+    yield f"{place}.__code__ is {bind(function.__code__, 'code')}"
+    if function.__defaults__:
+        yield f"{place}.__defaults__ is {bind(function.__defaults__, 'defaults')}"
+    for name, default in (function.__kwdefaults__ or {}).items():
+        yield f"{place}.__kwdefaults__[{name!r}] is {bind(default, 'default')}"
 
 
 _TESTS: dict[type[Kind], Any] = {

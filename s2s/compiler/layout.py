@@ -70,11 +70,11 @@ class Layout:
             yield f"**{self.kwarg}"
 
     def spread(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """Values by parameter as positional and keyword arguments."""
-        args = [values[name] for name in self.positional]
+        """Values by parameter as positional and keyword arguments; what is left out takes its default."""
+        args = [values[name] for name in self.positional if name in values]
         if self.vararg:
             args.extend(values[self.vararg])
-        keywords = {name: values[name] for name in self.kwonly}
+        keywords = {name: values[name] for name in self.kwonly if name in values}
         if self.kwarg:
             keywords.update(values[self.kwarg])
         return args, keywords

@@ -33,6 +33,20 @@ _LOADS_CELL = {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
 _LOADS_ATTRIBUTE = {"LOAD_ATTR", "LOAD_METHOD"}
 
 
+# The code of a function, and its defaults by identity.
+Body = tuple[Any, ...]
+
+
+def body_of(function: types.FunctionType) -> Body:
+    """What a call of a function runs, beside the meaning of its free names."""
+    keyword_defaults = function.__kwdefaults__ or {}
+    return (
+        function.__code__,
+        *map(K.Static, function.__defaults__ or ()),
+        *((name, K.Static(default)) for name, default in keyword_defaults.items()),
+    )
+
+
 @dataclass(frozen=True)
 class Path:
     """A dotted read of a free name: `np.linalg.norm`; `cell` tells a closure cell from a global."""
@@ -48,7 +62,7 @@ class Fact:
     owner: the function whose name it is; None for the compiled function itself, whose like from another call of the
         enclosing function may take its place.
     anchor: the very object, or its type, for what has no kind.
-    code: of a Python function, the code.
+    body: of a Python function, its code and defaults.
     builtin: whether it was found among the builtins.
     """
 
@@ -56,7 +70,7 @@ class Fact:
     path: Path
     kind: Kind
     anchor: K.Static | None = None
-    code: types.CodeType | None = None
+    body: Body | None = None
     builtin: bool = False
 
 
@@ -64,11 +78,13 @@ class Fact:
 class Reliance:
     """All facts on which the compilation of a function rests. What was compiled holds for another with equal facts.
 
+    bodies: those of the methods of arguments and objects that it may call.
     values: what the names meant. Not to be kept for long: arrays that closures hold are among them.
     """
 
     function: types.FunctionType
     facts: tuple[Fact, ...]
+    bodies: tuple[Body, ...]
     values: tuple[Any, ...]
 
     def conditions(self, params: frozenset[str], bind: Bindings) -> Iterator[str]:
@@ -110,6 +126,7 @@ def relies_on(
     """
     facts: list[Fact] = []
     values: list[Any] = []
+    bodies = [body_of(method) for method in methods]
     seen = {function.__code__, *(method.__code__ for method in methods)}
     pending: list[tuple[types.FunctionType | None, types.FunctionType]] = [(method, method) for method in methods]
     pending.append((None, function))
@@ -126,6 +143,7 @@ def relies_on(
                 fact = replace(fact, kind=kind_of(value, seen_of_it.names), anchor=None)
                 methods = [f for f in seen_of_it.functions if f.__code__ not in seen]
                 seen.update(f.__code__ for f in methods)
+                bodies.extend(map(body_of, methods))
                 pending.extend((f, f) for f in methods)
             facts.append(fact)
             values.append(value)
@@ -136,7 +154,7 @@ def relies_on(
             if not in_library(callee) or library <= _LIBRARY_FUNCTIONS:
                 seen.add(callee.__code__)
                 pending.append((callee, callee))
-    return Reliance(function, tuple(facts), tuple(values))
+    return Reliance(function, tuple(facts), tuple(bodies), tuple(values))
 
 
 def primal_of(value: Any) -> types.FunctionType | None:
@@ -194,8 +212,8 @@ def _fact(owner: types.FunctionType | None, reader: types.FunctionType, path: Pa
         names.append(attribute)
     kind = K.of(value)
     anchor = K.Static(value if callable(value) else type(value)) if kind is K.UNKNOWN else None
-    code = value.__code__ if isinstance(value, types.FunctionType) else None
-    return Fact(owner, Path(tuple(names), path.cell), kind, anchor, code, builtin and len(names) == 1), value
+    body = body_of(value) if isinstance(value, types.FunctionType) else None
+    return Fact(owner, Path(tuple(names), path.cell), kind, anchor, body, builtin and len(names) == 1), value
 
 
 def _attribute(value: Any, name: str) -> Any:

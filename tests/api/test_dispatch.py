@@ -232,6 +232,88 @@ def test_the_code_of_the_function_itself_may_change():
     assert [df(3.0) for _ in range(3)] == [5.0] * 3
 
 
+def test_parameters_that_change_are_refused():
+    def f(x):
+        return x * x
+
+    def g(y, z=3.0):
+        return y * z
+
+    df = s2s.grad(f)
+    assert [df(3.0) for _ in range(3)] == [6.0] * 3
+    f.__code__ = g.__code__
+    with pytest.raises(s2s.ArgumentError, match="parameters of f have changed"):
+        df(3.0)
+
+
+def test_defaults_of_the_function_may_change():
+    def f(x, k=2.0, *, m=1.0):
+        return k * x * x * m
+
+    df = s2s.grad(f, strict=True)
+    assert [df(3.0) for _ in range(3)] == [12.0] * 3
+    f.__defaults__ = (7.0,)
+    assert [df(3.0) for _ in range(3)] == [42.0] * 3
+    assert df(3.0, 2.0) == 12.0
+    f.__kwdefaults__["m"] = 3.0
+    assert df(3.0) == 126.0
+    f.__kwdefaults__ = {"m": 2}
+    assert [df(3.0) for _ in range(3)] == [84.0] * 3
+    assert df(3.0, m=1.0) == 42.0
+    assert s2s.jvp(f, (3.0,), (1.0,)) == (126.0, 84.0)
+
+
+def test_defaults_that_are_gone_are_missing_arguments():
+    def f(x, k=2.0, *, m=1.0):
+        return k * x * x * m
+
+    df = s2s.grad(f)
+    assert [df(3.0) for _ in range(3)] == [12.0] * 3
+    f.__defaults__ = None
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'k'"):
+        df(3.0)
+    assert df(3.0, 1.0) == 6.0
+    f.__defaults__ = (4.0,)
+    del f.__kwdefaults__["m"]
+    with pytest.raises(TypeError, match=r"missing 1 required keyword-only argument: 'm'"):
+        df(3.0, 2.0)
+
+
+def test_defaults_of_helpers_may_change():
+    def helper(x, k=2.0, *, m=1.0):
+        return k * x * m
+
+    df = s2s.grad(lambda x: helper(x) * x, strict=True)
+    assert [df(3.0) for _ in range(3)] == [12.0] * 3
+    helper.__defaults__ = (7.0,)
+    assert [df(3.0) for _ in range(3)] == [42.0] * 3
+    helper.__kwdefaults__["m"] = 3.0
+    assert [df(3.0) for _ in range(3)] == [126.0] * 3
+    helper.__kwdefaults__ = {"m": 2.0}
+    assert [df(3.0) for _ in range(3)] == [84.0] * 3
+    assert s2s.grad(lambda x: helper(x) * x)(3.0) == 84.0
+
+
+def test_code_and_defaults_of_methods_may_change():
+    class Model:
+        def apply(self, x, k=2.0):
+            return k * x * x
+
+    def other(self, x, k=1.0):
+        return k * x
+
+    model = Model()
+    by_argument, by_name = s2s.grad(lambda x, model: model.apply(x)), s2s.grad(lambda x: model.apply(x))
+    for _ in range(3):
+        assert by_argument(3.0, model) == by_name(3.0) == 12.0
+    Model.apply.__defaults__ = (3.0,)
+    for _ in range(3):
+        assert by_argument(3.0, model) == by_name(3.0) == 18.0
+    Model.apply.__code__ = other.__code__
+    for _ in range(3):
+        assert by_argument(3.0, model) == by_name(3.0) == 3.0
+
+
 # --- threads and time ----------------------------------------------------------------------------------------------
 
 
