@@ -20,6 +20,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.transforms.copies import assignments
 from s2s.transforms.task import Task
 
 Path = tuple[Any, ...]
@@ -53,6 +54,9 @@ class _Leaves:
     def run(self) -> Function:
         if not all(self.survey(stmt) for stmt in self.fn.body):
             return self.fn
+        times = assignments(self.fn)
+        if any(times[name] > 1 for name in (*self.parts, *self.reads)):
+            return self.fn  # a name that holds an item now, and something else later
         taken = self.fn.local_names()
         start: list[Any] = []
         for path in dict.fromkeys(self.reads.values()):

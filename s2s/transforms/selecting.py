@@ -82,6 +82,8 @@ def _may_drop(value: Any, operations: Operations) -> bool:
         return False
     if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.MatMult)):
         return any(_mask(operand, operations) for operand in (value.left, value.right))
+    if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Div):
+        return bool(core.reads(value.right) & operations.fn.facts.active)  # a quotient by infinity is zero
     return operations.function(value) in SELECTING or any(k.arg == "where" for k in getattr(value, "keywords", ()))
 
 

@@ -130,7 +130,59 @@ def sum_of_a_number(x):
     return np.sum(x * x)
 
 
+def carried_array_read_through_a_sum(x, y):
+    for _ in range(1):
+        x = np.sum(x) * y
+    return x @ y
+
+
+def sum_of_a_carried_array_is_returned(x, y):
+    for _ in range(2):
+        s = np.sum(x)
+        x = s * y
+    return s
+
+
+def carried_array_grows_by_broadcasting(x, y):
+    for _ in range(2):
+        x = x + y
+    return np.sum(x)
+
+
+def old_value_of_a_growing_array(x, y):
+    for _ in range(1):
+        t = x * 2.0
+        x = x + y
+    return np.sum(t * x)
+
+
+def carried_names_of_changing_shapes(x, y):
+    for _ in range(2):
+        t = x * x
+        x = np.sum(t) * y
+    return np.sum(t) + np.sum(x)
+
+
+def alias_of_a_growing_array(x, y):
+    for _ in range(2):
+        z = x
+        x = x + y
+    return np.sum(z * x)
+
+
+def saturated_sigmoid(x):
+    return np.sum(1 / (1 + np.exp(-1000 * x)))
+
+
 FOUND = [
+    (carried_array_read_through_a_sum, X, C),
+    (sum_of_a_carried_array_is_returned, X, C),
+    (carried_array_grows_by_broadcasting, X[:1], C),
+    (carried_array_grows_by_broadcasting, X, C),
+    (old_value_of_a_growing_array, X[:1], C),
+    (carried_names_of_changing_shapes, X[:1], C),
+    (alias_of_a_growing_array, X[:1], C),
+    (saturated_sigmoid, X),
     (carried_name_is_returned, 0.7),
     (carried_sum_is_returned, X),
     (swapped_in_a_loop, 0.7),
@@ -203,3 +255,27 @@ def test_integers_in_a_container_come_back_whether_they_are_read_or_not():
     gradient = s2s.grad(f, strict=True)({"n": 3, "w": X})
     assert gradient["n"] == 3 and type(gradient["n"]) is int
     np.testing.assert_array_equal(gradient["w"], np.full(3, 3.0))
+
+
+def test_a_container_bound_anew_is_not_the_argument():
+    def tripled(items):
+        for _ in range(2):
+            items = [items[0] * 3.0]
+        return items[0]
+
+    def chosen(p, q):
+        if q["a"] > 0:
+            p = q
+        return p["a"] * 2.0
+
+    def swapped(p, q):
+        for _ in range(3):
+            p, q = q, p
+        return p["a"] * 2.0 + q["a"] * 3.0
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)
+        assert s2s.value_and_grad(tripled)([1.0]) == (9.0, [9.0])
+        both = {"a": 1.0}, {"a": 5.0}
+        assert s2s.value_and_grad(chosen, argnums=(0, 1))(*both) == (10.0, ({"a": 0.0}, {"a": 2.0}))
+        assert s2s.value_and_grad(swapped, argnums=(0, 1))(*both) == (13.0, ({"a": 3.0}, {"a": 2.0}))

@@ -220,11 +220,15 @@ class _Joint:
         """Facts of the whole function: the primal's, the adjoints' (of like kind), and the temporaries'."""
         facts = self.fn.facts
         known = {**facts.kinds, seed: K.FLOAT}
-        shapes = dict(facts.shapes)
+        # A meeting name has another shape in another round: in the reverse sweep it says nothing of adjoints.
+        meeting = self.sweep.meeting
+        shapes = {n: shape for n, shape in facts.shapes.items() if n not in meeting and shape not in meeting}
         for name, bar in self.sweep.names.items():
             if bar != seed:
-                known[bar] = facts.kinds.get(name, K.UNKNOWN)
-                if name in shapes:
+                kind = facts.kinds.get(name, K.UNKNOWN)
+                loose = name in self.sweep.loose and isinstance(kind, K.Array)
+                known[bar] = K.Numeric(kind.dtype) if loose else kind  # type: ignore[attr-defined]
+                if name in shapes and not loose:
                     shapes[bar] = shapes[name]
         return infer_rest(new.with_facts(kinds=known, shapes=shapes))
 

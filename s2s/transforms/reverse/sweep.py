@@ -19,6 +19,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
+from s2s.transforms.copies import assignments
 from s2s.transforms.operations import basic_index, boolean_index
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
@@ -54,6 +55,8 @@ class Sweep:
         self.stems = {core.stem(n) for n in fn.local_names()}
         self.parts = dict(self.find_parts(fn.body))
         self.heads: dict[int, set[str]] = {}
+        self.loose: set[str] = set()
+        self.meeting = {name for name, times in assignments(fn).items() if times > 1}
 
     def bar(self, name: str) -> str:
         """The name of an adjoint: `x_bar`, or `x_bar_` where the user has an `x_bar`."""
@@ -171,9 +174,23 @@ class Sweep:
             if name in bars and not isinstance(self.kind(core.name(name)), K.Scalar):
                 self.own(name, bars, out, origin)
         for name in consumed & set(bars):
-            bars[name] = BORROWED
+            bars[name] = Spread(core.name(self.bar(name)), SMALLER) if self.is_loose(name, stmt, carried) else BORROWED
         inner = self.block(stmt.body, dict(bars), stmt, True)
         self.restorer.reversed_loop(stmt, inner, out)
+
+    def is_loose(self, name: str, loop: Any, carried: set[str]) -> bool:
+        """Whether a carried adjoint is zero in all rounds but the first, and of another shape in each.
+
+        It is then the number 0.0 in these rounds, and taken for smaller than it may be.
+        """
+        canonical = self.fn.facts.shapes.get(name, name)
+        if not isinstance(self.kind(core.name(name)), K.Array) or self.restorer.home.get(canonical) is None:
+            return False
+        fed = set(carried)
+        self._reach(loop.body, fed, set())
+        if name not in fed:
+            self.loose.add(name)
+        return name in self.loose
 
     def carried(self, stmt: Any, present: set[str]) -> set[str]:
         """The adjoints that are present at the head of the reversed loop: a fixed point over rounds."""
@@ -215,7 +232,12 @@ class Sweep:
                 self._reach(stmt.body, present, contributed)
 
     def close_round(self, loop: Any, bars: Bars, out: Emitted) -> None:
-        """At the start of the body every carried adjoint is present: a zero where it was consumed and not fed."""
+        """At the start of the body every carried adjoint is held by its name: zero where it was consumed and not fed."""
+        for name in sorted(self.heads[id(loop)] & set(bars)):
+            if isinstance(state := bars[name], Spread) and name not in self.loose:
+                self.own(name, bars, out, core.origin_of(loop))
+            elif isinstance(state, Spread) and state.atom.id != self.bar(name):
+                out.add(reverse_assign(self.bar(name), state.atom, core.origin_of(loop)))
         for name in sorted(self.heads[id(loop)] - set(bars)):
             self.empty(name, bars, out, core.origin_of(loop))
 
@@ -294,6 +316,8 @@ class Sweep:
         else:
             index = value.slice
         whole = self.kind(core.name(owner))
+        if isinstance(whole, K.Numeric):
+            raise NotCompiled("an item is read of what may be a number or an array", origin=origin)
         if isinstance(whole, K.Array) and whole.ndim == 0:
             g = g if K.ndim_of(self.kind(core.name(y))) == 0 else core.call(self.namer.numpy("sum"), g)
             self.add(Contribution(owner, g, fresh=False), bars, out, origin)
@@ -465,12 +489,12 @@ class Sweep:
         bars[name] = OWNED
 
     def empty(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
-        """Start an adjoint anew, which has been passed on, and whose shape its old value tells."""
+        """Start an adjoint anew, which has been passed on. Its old value tells the shape, if that is the same each round."""
         bar, kind = self.bar(name), self.kind(core.name(name))
         zero: Any = core.constant(0.0)
         if K.children(kind) is not None:
             zero = core.call(self.namer.bind("shadow", pytree.shadow), bar)
-        elif isinstance(kind, K.Array):
+        elif isinstance(kind, K.Array) and name not in self.loose:
             zero = core.call(self.namer.numpy("zeros_like"), bar)
         out.add(reverse_assign(bar, zero, origin))
         bars[name] = OWNED
