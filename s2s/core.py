@@ -310,11 +310,12 @@ def noted(question: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
 
     @wraps(question)
     def ask(node: Any) -> _Answer:
-        notes: dict[str, Any] = node.__dict__
-        if key not in notes:
-            notes[key] = question(node)
-        answer: _Answer = notes[key]
-        return answer
+        notes: dict[str, _Answer] = node.__dict__
+        try:
+            return notes[key]
+        except KeyError:
+            answer = notes[key] = question(node)
+            return answer
 
     return ask
 
@@ -436,10 +437,10 @@ class Substitution:
         for field_name in node._fields:
             old = getattr(node, field_name, None)
             if isinstance(old, (list, tuple)):
-                new = [self.visit(v) if isinstance(v, gast.AST) else v for v in old]
+                new = [self.visit(v) for v in old]
                 if any(a is not b for a, b in zip(old, new)):
                     changes[field_name] = new
-            elif isinstance(old, gast.AST):
+            elif type(old) not in LEAVES:
                 replaced = self.visit(old)
                 if replaced is not old:
                     changes[field_name] = replaced

@@ -46,7 +46,7 @@ def rewritten(expr: Any, look: Look, may_share: Callable[[Any], bool]) -> Any:
     may_share: whether the result may be (or be a view of) what an expression names, where it was a new array.
     """
     for _ in range(8):
-        for rewrite in _REWRITINGS:
+        for rewrite in _REWRITINGS.get(type(expr), ()):
             shorter = rewrite(expr, look)
             if shorter is not None:
                 if rewrite in _NO_NEW_ALIAS or not _is_shared(shorter) or may_share(shorter):
@@ -77,7 +77,7 @@ def _is_flat(expr: Any) -> bool:
 
 def _constants(expr: Any, look: Look) -> Any:
     """`2 - 1` is 1."""
-    if not (_is(expr, gast.BinOp) and _number(expr.left) and _number(expr.right)):
+    if not (_number(expr.left) and _number(expr.right)):
         return None
     if isinstance(expr.op, (gast.Add, gast.Sub, gast.Mult)):
         value = OPERATORS[type(expr.op)](expr.left.value, expr.right.value)
@@ -88,8 +88,6 @@ def _constants(expr: Any, look: Look) -> Any:
 
 def _one(expr: Any, look: Look) -> Any:
     """`1.0 * g`, `g / 1` and `g ** 1` are g."""
-    if not _is(expr, gast.BinOp):
-        return None
     if isinstance(expr.op, gast.Mult) and _is_one(expr.left) and _stays(expr.right, expr.left, look):
         return expr.right
     if isinstance(expr.op, (gast.Mult, gast.Div, gast.Pow)) and _is_one(expr.right):
@@ -115,7 +113,7 @@ def _double_sign(expr: Any, look: Look) -> Any:
 
 def _sign_in_sum(expr: Any, look: Look) -> Any:
     """`x + -t` is `x - t`, `-t + x` is `x - t`, `x - -t` is `x + t`."""
-    if not (_is(expr, gast.BinOp) and isinstance(expr.op, (gast.Add, gast.Sub))):
+    if not isinstance(expr.op, (gast.Add, gast.Sub)):
         return None
     right = _negated(look.made(expr.right))
     if right is not None:
@@ -127,7 +125,7 @@ def _sign_in_sum(expr: Any, look: Look) -> Any:
 
 def _sign_in_product(expr: Any, look: Look) -> Any:
     """`a * -b` is `-(a * b)`, so that whatever takes it in can subtract."""
-    if not (_is(expr, gast.BinOp) and isinstance(expr.op, (gast.Mult, gast.Div, gast.MatMult))):
+    if not isinstance(expr.op, (gast.Mult, gast.Div, gast.MatMult)):
         return None
     for side in ("right", "left"):
         inner = _negated(look.only(getattr(expr, side)))
@@ -141,7 +139,7 @@ def _sign_in_product(expr: Any, look: Look) -> Any:
 
 def _reciprocal(expr: Any, look: Look) -> Any:
     """`g * (1 / b)` is `g / b`."""
-    if not (_is(expr, gast.BinOp) and isinstance(expr.op, gast.Mult)):
+    if not isinstance(expr.op, gast.Mult):
         return None
     inner = look.only(expr.right)
     if _is(inner, gast.BinOp) and isinstance(inner.op, gast.Div) and _is_one(inner.left):
@@ -151,7 +149,7 @@ def _reciprocal(expr: Any, look: Look) -> Any:
 
 def _left_association(expr: Any, look: Look) -> Any:
     """`g * (2 * x)` is `g * 2 * x`, which needs no parentheses; not where it would take one more pass over an array."""
-    if not (_is(expr, gast.BinOp) and isinstance(expr.op, gast.Mult)):
+    if not isinstance(expr.op, gast.Mult):
         return None
     inner = look.only(expr.right)
     if not (_is(inner, gast.BinOp) and isinstance(inner.op, gast.Mult)):
@@ -167,7 +165,7 @@ def _left_association(expr: Any, look: Look) -> Any:
 
 def _stretched_operand(expr: Any, look: Look) -> Any:
     """`np.broadcast_to(e, z.shape) * other` is `e * other`, where other has the shape of z anyway."""
-    if not (_is(expr, gast.BinOp) and isinstance(expr.op, (gast.Mult, gast.Div, gast.Add, gast.Sub))):
+    if not isinstance(expr.op, (gast.Mult, gast.Div, gast.Add, gast.Sub)):
         return None
     for side, other in (("left", "right"), ("right", "left")):
         call = look.made(getattr(expr, side))
@@ -189,7 +187,7 @@ def _stretched_result(expr: Any, look: Look) -> Any:
     """`np.broadcast_to(e, shape) * 2` is `np.broadcast_to(e * 2, shape)`: what is done to a number costs nothing."""
     if isinstance(expr, gast.UnaryOp):
         sides: tuple[tuple[str, Any], ...] = (("operand", None),) if _is_negation(expr) else ()
-    elif _is(expr, gast.BinOp) and isinstance(expr.op, (gast.Mult, gast.Div)):
+    elif isinstance(expr.op, (gast.Mult, gast.Div)):
         sides = (("left", expr.right), ("right", expr.left))
     else:
         return None
@@ -223,7 +221,7 @@ def _keeps_dtype(stretched: Kind, other: Kind) -> bool:
 
 def _same_shape(expr: Any, look: Look) -> Any:
     """`unbroadcast(e, y.shape)` is e, where e has this shape."""
-    if not (_is(expr, gast.Call) and look.function(expr) is numeric.unbroadcast and len(expr.args) == 2):
+    if not (look.function(expr) is numeric.unbroadcast and len(expr.args) == 2):
         return None
     value, shape = expr.args
     owner = _owner_of_shape(look.made(shape), look)
@@ -244,10 +242,12 @@ def _owner_of_shape(made: Any, look: Look) -> Any:
 
 
 _Rewriting = Callable[[Any, Look], Any]
-_REWRITINGS: tuple[_Rewriting, ...] = (
-    _constants, _one, _double_sign, _sign_in_sum, _sign_in_product, _reciprocal, _left_association,
-    _stretched_operand, _stretched_result, _same_shape,
-)  # fmt: skip
+_REWRITINGS: dict[type, tuple[_Rewriting, ...]] = {
+    gast.BinOp: (_constants, _one, _sign_in_sum, _sign_in_product, _reciprocal, _left_association, _stretched_operand,
+                 _stretched_result),
+    gast.UnaryOp: (_double_sign, _stretched_result),
+    gast.Call: (_same_shape,),
+}  # fmt: skip
 # `unbroadcast` gives its argument itself where the shapes are equal: leaving it out shares nothing that was not shared.
 _NO_NEW_ALIAS = (_constants, _same_shape)
 

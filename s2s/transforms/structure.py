@@ -49,7 +49,7 @@ _HEADERS: dict[type, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-_COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try)
+_COMPOUND = frozenset({gast.If, gast.For, gast.While, gast.With, gast.Try})
 
 
 def header(stmt: Any) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def defs(stmt: Any) -> list[str]:
 @core.noted
 def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
     """The nested blocks of a statement that run where it stands: all but the body of a closure."""
-    return core.blocks(stmt) if isinstance(stmt, _COMPOUND) else []
+    return core.blocks(stmt) if type(stmt) in _COMPOUND else []
 
 
 def statements(block: Iterable[Any]) -> list[Any]:
@@ -101,7 +101,8 @@ def statements(block: Iterable[Any]) -> list[Any]:
     found: list[Any] = []
     for stmt in block:
         found.append(stmt)
-        found += _nested(stmt)
+        if type(stmt) in _COMPOUND:
+            found += _nested(stmt)
     return found
 
 
@@ -112,7 +113,7 @@ def _nested(stmt: Any) -> list[Any]:
 
 def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any:
     """The statement with its blocks replaced by `change(field, block)`; itself if nothing changes."""
-    if not isinstance(stmt, _COMPOUND):
+    if type(stmt) not in _COMPOUND:
         return stmt
     changes: dict[str, Any] = {}
     handlers = list(getattr(stmt, "handlers", ()))
