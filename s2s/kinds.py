@@ -230,7 +230,7 @@ _EXACT: dict[type, Callable[[Any], Kind]] = {
 def of_literal(value: Any) -> Kind:
     """The kind of a constant in the source: its value is known too."""
     if type(value) in (int, bool, str):
-        return {int: Int, bool: Bool, str: Str}[type(value)](value)  # type: ignore[operator, no-any-return]
+        return {int: Int, bool: Bool, str: Str}[type(value)](value)  # type: ignore[no-any-return]
     return of(value)
 
 

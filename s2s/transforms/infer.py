@@ -291,7 +291,7 @@ class _Inference:
                 return None
             found.add(self.shapes.get(operand.id) if isinstance(operand, gast.Name) else None)
         if len(found) == 2 and None not in found:
-            one, other = found
+            one, other = sorted(filter(None, found))
             return one if self.reduced.get(other) == one else other if self.reduced.get(one) == other else None
         return found.pop() if len(found) == 1 else None
 

@@ -149,5 +149,3 @@ def _only_draws(function: Any) -> bool:
 
 def _is_none(node: Any) -> bool:
     return isinstance(node, gast.Constant) and node.value is None
-
-

@@ -82,9 +82,7 @@ def basic_index(node: Any, kind: Any) -> bool:
         return all(isinstance(k, (K.Int, K.Slice, K.NoneKind)) for k in known.items)
     if isinstance(known, K.Static):
         return known.value is Ellipsis
-    return isinstance(known, (K.Int, K.Slice, K.NoneKind)) or (
-        isinstance(known, K.Scalar) and known.dtype.kind in "iu"
-    )
+    return isinstance(known, (K.Int, K.Slice, K.NoneKind)) or (isinstance(known, K.Scalar) and known.dtype.kind in "iu")
 
 
 def boolean_index(node: Any, kind: Any) -> bool:

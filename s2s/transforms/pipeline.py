@@ -32,7 +32,10 @@ from s2s.transforms.versions import versions
 
 Pass = Callable[[Function, Task], Function]
 
-ANALYSE: tuple[Pass, ...] = (inline, versions, copies, infer, prune, mutation, loops, scalarise, leaves, copies, infer, sequences, activity)
+ANALYSE: tuple[Pass, ...] = (
+    inline, versions, copies, infer, prune, mutation, loops,
+    scalarise, leaves, copies, infer, sequences, activity,
+)  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)
 
 

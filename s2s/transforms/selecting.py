@@ -46,7 +46,8 @@ def may_be_dropped(fn: Function) -> set[str]:
 def may_be_nonfinite(fn: Function) -> set[str]:
     """The names that are not finite where a quotient or logarithm is infinite, or a root has no real value.
 
-    As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x. Python's numbers raise instead.
+    As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x. Python's numbers raise
+    instead.
     """
     operations = Operations(fn)
     found: set[str] = set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
 from typing import Any, Literal, Protocol
 
 from s2s.core import Function
@@ -17,7 +16,7 @@ class Callee(Protocol):
     """What a call runs: a plain function, after leading and keyword arguments that are bound already."""
 
     @property
-    def function(self) -> FunctionType: ...
+    def function(self) -> Any: ...
     @property
     def bound(self) -> tuple[Any, ...]: ...
     @property

@@ -153,7 +153,7 @@ class Fragments:
         return Contribution(atom.id, value, stmts, fresh=fresh)
 
     def operand(self, value: Any, stmts: list[Any], origin: Any) -> Any:
-        """An operand of an emitted call: a node, the atom for a default, or a tuple of nodes for a variadic parameter."""
+        """An operand of an emitted call: a node, the atom for a default, or the nodes of a variadic parameter."""
         if isinstance(value, tuple) and (not value or any(isinstance(v, gast.AST) for v in value)):
             return tuple(self.operand(v, stmts, origin) for v in value)
         if isinstance(value, gast.AST):
@@ -162,9 +162,7 @@ class Fragments:
             return core.constant(value)
         return core.name(self.namer.bind("default", value))
 
-    def mended(
-        self, value: Any, found: Operation, y: str, atom: Any, g: Any, stmts: list[Any], origin: Any
-    ) -> Any:
+    def mended(self, value: Any, found: Operation, y: str, atom: Any, g: Any, stmts: list[Any], origin: Any) -> Any:
         """The cotangent of an elementwise operation, zero where `g` is and a slope is not finite."""
         shapes = self.fn.facts.shapes
         elementwise = isinstance(found.function, np.ufunc) or found.function in OPERATORS.values()
@@ -181,8 +179,7 @@ class Fragments:
         plain = all(
             core.is_atom(v)
             or isinstance(v, gast.UnaryOp)
-            or isinstance(v, gast.BinOp)
-            and not isinstance(v.op, gast.MatMult)
+            or (isinstance(v, gast.BinOp) and not isinstance(v.op, gast.MatMult))
             for v in values
         )
         return plain and self.size_of(value, stmts, y, frozenset({getattr(g, "id", "")})) == y
@@ -320,7 +317,7 @@ class Fragments:
     def multiplied(
         self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool = False
     ) -> tuple[Any, bool]:
-        """`g * partial`, and whether its sign is to be turned. `finite`: a quotient needs a guard for its divisor only."""
+        """`g * partial`, and whether its sign is to be turned. `finite`: guard only the divisor of a quotient."""
         if isinstance(partial, gast.UnaryOp) and isinstance(partial.op, gast.USub):
             value, negative = self.multiplied(g, partial.operand, guarded, stmts, origin, finite)
             return value, not negative
@@ -433,7 +430,7 @@ def leading(function: Any, count: int) -> tuple[str, ...]:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return gast.dump(a) == gast.dump(b)
+    return bool(gast.dump(a) == gast.dump(b))
 
 
 def _computes(value: Any) -> bool:

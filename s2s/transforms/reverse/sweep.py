@@ -151,7 +151,7 @@ class Sweep:
         out.entries.extend(inner.entries)
 
     def settle(self, stmt: Any, bars: Bars, out: Emitted) -> None:
-        """Before control flow, adjoints that it touches are held in their own shape, so that all paths find one state."""
+        """Before control flow, adjoints that it touches are held in their own shape: all paths find one state."""
         touched = core.reads(stmt) | set(core.all_writes(stmt))
         for name in sorted(touched & set(bars)):
             if isinstance(bars[name], Spread):
@@ -232,7 +232,7 @@ class Sweep:
                 self._reach(stmt.body, present, contributed)
 
     def close_round(self, loop: Any, bars: Bars, out: Emitted) -> None:
-        """At the start of the body every carried adjoint is held by its name: zero where it was consumed and not fed."""
+        """At the start of the body a carried adjoint is held by its name: zero where it was consumed and not fed."""
         for name in sorted(self.heads[id(loop)] & set(bars)):
             if isinstance(state := bars[name], Spread) and name not in self.loose:
                 self.own(name, bars, out, core.origin_of(loop))
@@ -489,7 +489,7 @@ class Sweep:
         bars[name] = OWNED
 
     def empty(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
-        """Start an adjoint anew, which has been passed on. Its old value tells the shape, if that is the same each round."""
+        """Start an adjoint anew, which has been passed on; its old value tells the shape, the same in each round."""
         bar, kind = self.bar(name), self.kind(core.name(name))
         zero: Any = core.constant(0.0)
         if K.children(kind) is not None:
