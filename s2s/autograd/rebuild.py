@@ -16,6 +16,7 @@ from typing import Any
 from s2s.autograd import dispatch, operation
 from s2s.autograd.proxies import TYPES, FunctionProxy, ModuleProxy, has_value, is_library, package, proxied_builtins
 from s2s.autograd.traced import Traced
+from s2s.autograd.unrebuilt import Unrebuilt
 from s2s.autograd.value import Storage, Value, ndarray
 
 _PLAIN = (int, float, str, bool, type(None), complex, list, dict, set, bytes)
@@ -31,6 +32,7 @@ class Globals(dict[str, Any]):
         self.stored: set[str] = set()
         self.containers: dict[int, Any] = {}
         self._counterpart = rebuilder.counterpart
+        self._look = rebuilder.unrebuilt.look
         self._known: dict[str, tuple[Any, Any]] = {}
 
     def __getitem__(self, name: str) -> Any:
@@ -40,6 +42,7 @@ class Globals(dict[str, Any]):
         if type(value) in _PLAIN:
             if type(value) in _CONTAINERS:
                 self.containers[id(value)] = value
+                self._look(value)
             return value
         known = self._known.get(name)
         if known is None or known[0] is not value:
@@ -64,15 +67,20 @@ class Globals(dict[str, Any]):
                 for name in inner.co_names:
                     if name in self.source:
                         dict.__setitem__(self, name, self[name])
-            for instruction in dis.get_instructions(inner):
-                if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                    self.stored.add(instruction.argval)
+            self.stored |= _stored(inner)
 
     def write_back(self) -> None:
         """What was stored goes to the module."""
         for name in self.stored:
             if dict.__contains__(self, name):
                 self.source[name] = dict.__getitem__(self, name)
+
+
+@functools.lru_cache(maxsize=4096)
+def _stored(code: types.CodeType) -> frozenset[str]:
+    """The globals that code writes."""
+    stores = (i for i in dis.get_instructions(code) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"))
+    return frozenset(i.argval for i in stores)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -87,6 +95,7 @@ class Rebuilder:
 
     def __init__(self) -> None:
         self.builtins = proxied_builtins(self.counterpart)
+        self.unrebuilt = Unrebuilt()
         self._made: dict[int, tuple[Any, Any]] = {}
         self._globals: dict[int, Globals] = {}
         self._cells: list[tuple[types.CellType, types.CellType, Any]] = []
@@ -96,8 +105,11 @@ class Rebuilder:
         """What a recorded function sees in place of a value that it finds by name."""
         kind = type(value)
         if kind in _PLAIN or isinstance(value, Value):
+            if kind in _CONTAINERS:
+                self.unrebuilt.look(value)
             return value
         if kind is type or isinstance(value, type):
+            self.unrebuilt.look(value)
             return TYPES.get(value, value)
         made = self._made.get(id(value))
         if made is None or made[0] is not value:
@@ -111,6 +123,8 @@ class Rebuilder:
             return value if package(value) in ("s2s", "builtins") else ModuleProxy(value, self.counterpart)
         if isinstance(value, types.MethodType):
             if isinstance(value.__func__, types.FunctionType):
+                self.unrebuilt.exempt(value.__func__.__code__)
+                self.unrebuilt.look(value.__self__)
                 return types.MethodType(self.counterpart(value.__func__), value.__self__)
             return FunctionProxy(value)
         if isinstance(value, functools.partial):
@@ -120,10 +134,13 @@ class Rebuilder:
             )  # fmt: skip
         if isinstance(value, functools._lru_cache_wrapper):
             return self._uncached(value)
+        if package(type(value)) == "s2s":
+            return value
         if callable(value) and not isinstance(type(value).__call__, types.FunctionType):
             return FunctionProxy(value)  # written in C, by whatever name its type goes
         if type(value) is ndarray:
             return self.array(value)
+        self.unrebuilt.look(value)
         return value
 
     def _uncached(self, cached: Any) -> Any:
@@ -166,6 +183,7 @@ class Rebuilder:
         if scope is None:
             scope = self._globals[id(source)] = Globals(source, self)
         scope.prepare(function.__code__)
+        self.unrebuilt.rebuilt(function.__code__)
         cells = tuple(map(self._cell, function.__closure__ or ()))
         rebuilt = types.FunctionType(function.__code__, scope, function.__name__, None, cells or None)
         self._made[id(function)] = function, rebuilt  # before its cells are filled, which may hold it

@@ -60,6 +60,8 @@ def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     bound = inspect.signature(f, follow_wrapped=False).bind(*args, **kwargs)
     bound.apply_defaults()
     rebuilder = Rebuilder()
+    if isinstance(f, types.FunctionType):
+        rebuilder.unrebuilt.exempt(f.__code__)
     entry = _Entry(rebuilder)
     leaves: dict[str, tuple[Any, list[Leaf]]] = {}
     for name, value in bound.arguments.items():
@@ -116,10 +118,12 @@ def _objects(arguments: Mapping[str, Any]) -> list[Any]:
 
 
 def _callable(f: Any, rebuilder: Rebuilder) -> Any:
+    call = vars(type(f)).get("__call__") or getattr(type(f), "__call__", None)  # noqa: B004 - not a test
+    if isinstance(call, types.FunctionType):
+        rebuilder.unrebuilt.exempt(call.__code__)
     made = rebuilder.counterpart(f)
     if made is not f or isinstance(f, (types.FunctionType, types.MethodType)):
         return made
-    call = vars(type(f)).get("__call__") or getattr(type(f), "__call__", None)  # noqa: B004 - not a test
     return types.MethodType(rebuilder.counterpart(call), f) if isinstance(call, types.FunctionType) else f
 
 
@@ -147,9 +151,8 @@ class _Entry:
                 return leaf, None
             traced = Traced.make(leaf)
             return self._leaf(traced, dtype_of(leaf))
-        if callable(leaf):
-            return self._rebuilder.counterpart(leaf), None
-        return leaf, None
+        # what a callable is rebuilt from is looked at there
+        return self._rebuilder.counterpart(leaf), None
 
     def _leaf(self, traced: Traced, dtype: np.dtype[Any]) -> tuple[Any, Node]:
         # the leaf itself is never in the function's hands, so that the function may write into its argument

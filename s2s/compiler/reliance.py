@@ -11,8 +11,6 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
-import site
-import sysconfig
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,6 +21,7 @@ from s2s.compiler.guards import Bindings, conditions
 from s2s.compiler.objects import kind_of, reached
 from s2s.core import MISSING
 from s2s.kinds import Kind
+from s2s.runtime.installed import is_installed
 from s2s.transforms.calls import is_plain
 
 # Functions of installed libraries are followed so far; then they are taken to stay as they are.
@@ -150,8 +149,8 @@ def relies_on(
             callee = primal_of(value)
             if callee is None or callee.__code__ in seen or has_rule(callee):
                 continue
-            library += in_library(callee)
-            if not in_library(callee) or library <= _LIBRARY_FUNCTIONS:
+            library += is_installed(callee)
+            if not is_installed(callee) or library <= _LIBRARY_FUNCTIONS:
                 seen.add(callee.__code__)
                 pending.append((callee, callee))
     return Reliance(function, tuple(facts), tuple(bodies), tuple(values))
@@ -240,14 +239,3 @@ def contents(function: types.FunctionType) -> list[Any]:
 
 def _cells(function: types.FunctionType) -> Mapping[str, types.CellType]:
     return dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-
-
-@functools.cache
-def _library_roots() -> tuple[str, ...]:
-    found = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return tuple(root for root in (*found, *site.getsitepackages()) if root)
-
-
-def in_library(function: types.FunctionType) -> bool:
-    """Whether a function belongs to an installed library, which users do not edit while it runs."""
-    return function.__code__.co_filename.startswith(_library_roots())

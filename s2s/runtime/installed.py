@@ -1,0 +1,26 @@
+"""What belongs to Python itself or to an installed package, and not to the user's own program."""
+
+from __future__ import annotations
+
+import functools
+import site
+import sys
+import sysconfig
+import types
+
+
+@functools.cache
+def _roots() -> tuple[str, ...]:
+    found = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return tuple(root for root in (*found, *site.getsitepackages()) if root)
+
+
+def is_installed(function: types.FunctionType) -> bool:
+    """Whether a function belongs to an installed library, which users do not edit while it runs."""
+    return function.__code__.co_filename.startswith(_roots())
+
+
+def is_installed_class(cls: type) -> bool:
+    """Whether a class does, by the file of its module."""
+    module = sys.modules.get(cls.__module__)
+    return (getattr(module, "__file__", None) or "").startswith(_roots())
