@@ -14,9 +14,10 @@ from s2s.errors import ArgumentError, NotCompiled
 from s2s.runtime import numeric, pytree
 from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.infer import infer_rest
+from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Bars, Spread
 from s2s.transforms.reverse.fragments import Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
-from s2s.transforms.reverse.sweep import BORROWED, OWNED, Bars, Spread, Sweep
+from s2s.transforms.reverse.sweep import Sweep
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.task import Task
 

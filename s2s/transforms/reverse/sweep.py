@@ -1,15 +1,13 @@
 """The reverse sweep: the program's blocks backwards, with the state of every adjoint.
 
-An adjoint is *absent* (zero, and no name holds it), or it is held by its name. The first contribution assigns, later
-ones are added: in place where the adjoint owns its buffer, out of place where the buffer may be somebody else's. At
-the head of a reversed loop the adjoints that the loop carries are made present, so that each round starts in the same
-state.
+Where branches meet, both are brought to one state. At the head of a reversed loop the adjoints that the loop carries
+are made present, so that each round starts in the same state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -21,70 +19,20 @@ from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.transforms.copies import assignments
 from s2s.transforms.operations import basic_index, boolean_index
+from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Adjoints, Bars, Spread, State, both
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
 from s2s.transforms.rulebody import Namer
 
-OWNED, BORROWED = "owned", "borrowed"
 
-
-@dataclass(frozen=True)
-class Spread:
-    """The state of an adjoint that is the broadcast of a smaller value; `how` is SCALAR or SMALLER."""
-
-    atom: Any
-    how: str
-
-
-State = str | Spread
-Bars = dict[str, State]  # the adjoints that are present, by primal name
-
-
-class Sweep:
+class Sweep(Adjoints):
     """Builds the reverse sweep of one function."""
 
     def __init__(self, fn: Function, namer: Namer, fragments: Fragments, restorer: Restorer) -> None:
-        self.fn = fn
-        self.namer = namer
-        self.fragments = fragments
+        super().__init__(fn, namer, fragments)
         self.restorer = restorer
-        self.kind = fragments.kind
-        self.active = fn.facts.active
-        self.names: dict[str, str] = {}
-        self.reserved: set[str] = set()
-        self.stems = {core.stem(n) for n in fn.local_names()}
-        self.parts = dict(self.find_parts(fn.body))
-        self.heads: dict[int, set[str]] = {}
-        self.loose: set[str] = set()
+        self.heads: dict[int, set[str]] = {}  # by loop, the adjoints that are present at its head
         self.meeting = {name for name, times in assignments(fn).items() if times > 1}
-
-    def bar(self, name: str) -> str:
-        """The name of an adjoint: `x_bar`, or `x_bar_` where the user has an `x_bar`."""
-        if name not in self.names:
-            suffix = "_bar"
-            while core.stem(name) + suffix in self.stems or core.derived(name, suffix) in self.reserved:
-                suffix += "_"
-            self.names[name] = core.derived(name, suffix)
-            self.reserved.add(self.names[name])
-        return self.names[name]
-
-    def find_parts(self, stmts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-        """The containers that are read as parts of active containers: their shadows are parts of the others' shadows.
-
-        A slice is no part: it is a list of its own.
-        """
-        for stmt in stmts:
-            value: Any = getattr(stmt, "value", None)
-            part = isinstance(value, gast.Attribute) or (
-                isinstance(value, gast.Subscript) and not self.slices(value.slice)
-            )
-            if isinstance(stmt, gast.Assign) and part:
-                inside = K.children(self.kind(value.value)) is not None and core.reads(value.value) & self.active
-                for name in core.writes(stmt) if inside else []:
-                    if K.children(self.kind(core.name(name))) is not None:
-                        yield name, value
-            for _, block in core.blocks(stmt):
-                yield from self.find_parts(block)
 
     # --- blocks ---
 
@@ -111,7 +59,7 @@ class Sweep:
         other = self.block(stmt.orelse, else_bars, in_loop=in_loop)
         self.meet(entry, then_bars, then, else_bars, other, core.origin_of(stmt))
         bars.clear()
-        bars.update({n: _both(then_bars[n], else_bars[n]) for n in then_bars if n in else_bars})
+        bars.update({n: both(then_bars[n], else_bars[n]) for n in then_bars if n in else_bars})
         if not then and not other:
             return
         test, exposed = stmt.test, then.exposed | other.exposed
@@ -221,7 +169,7 @@ class Sweep:
                 a, b = set(present), set(present)
                 self._reach(stmt.body, a, contributed)
                 self._reach(stmt.orelse, b, contributed)
-                present &= a | b
+                present.clear()
                 present |= a | b
             elif isinstance(stmt, (gast.For, gast.While)):
                 for name in self.carried(stmt, set(present)) - present:
@@ -325,12 +273,6 @@ class Sweep:
         self.own(owner, bars, out, origin)
         self.scatter(owner, index, g, out, origin)
 
-    def field_index(self, node: Any) -> Any:
-        kind = self.kind(node.value)
-        if isinstance(kind, K.Tuple):
-            return core.constant(kind.cls._fields.index(node.attr))  # type: ignore[attr-defined]
-        return core.constant(node.attr)
-
     def scatter(self, owner: str, index: Any, g: Any, out: Emitted, origin: Any) -> None:
         """`x_bar[index] += g`, for indices that may repeat by `np.add.at`."""
         kind = self.kind(core.name(owner))
@@ -354,10 +296,6 @@ class Sweep:
                 out.add(stmt)
             new = gast.Expr(core.call(at, bar, index, g))
         out.add(as_reverse(core.place(new, origin)))
-
-    def slices(self, index: Any) -> bool:
-        """Whether an index is a slice."""
-        return isinstance(index, gast.Slice) or isinstance(self.kind(index), K.Slice)
 
     def explicit(self, index: Any, held: list[Any], origin: Any) -> Any:
         """An index tuple with `slice(...)` calls in place of colons, which a call's argument needs."""
@@ -395,121 +333,3 @@ class Sweep:
                 stop = position - count + 1
                 index = gast.Slice(core.constant(position), core.constant(stop) if stop else None, None)
             self.scatter(owner, index, g, out, origin)
-
-    # --- adjoints ---
-
-    def is_part(self, name: str) -> bool:
-        """Whether a name is a container that is a part of another one: its shadow is a part of the other's shadow."""
-        return name in self.parts
-
-    def add(self, made: Contribution, bars: Bars, out: Emitted, origin: Any) -> None:
-        """Assign a contribution to the adjoint of its target, or add it."""
-        for stmt in made.stmts:
-            out.add(stmt)
-        name, bar = made.target, self.bar(made.target)
-        if self.is_part(name):
-            self.own(name, bars, out, origin)
-        if K.children(self.kind(core.name(name))) is not None:
-            self.add_container(made, bars, out, origin)
-            return
-        state = bars.get(name)
-        if made.spread and (state is None or isinstance(state, Spread)):
-            self.add_spread(made, bars, out, origin)
-            return
-        value = made.value
-        if state is None:
-            if made.negative:
-                value = gast.UnaryOp(gast.USub(), self.held(value, out, origin))
-            bars[name] = OWNED if made.fresh or made.negative else BORROWED
-            out.add(reverse_assign(bar, value, origin))
-            return
-        op = gast.Sub if made.negative else gast.Add
-        value = self.held(value, out, origin)
-        if state is OWNED and isinstance(self.kind(core.name(name)), K.Array):
-            out.add(as_reverse(core.place(gast.AugAssign(core.name(bar, gast.Store), op(), value), origin)))
-        else:
-            old = state.atom if isinstance(state, Spread) else core.name(bar)
-            out.add(reverse_assign(bar, core.binary(old, op, value), origin))
-            bars[name] = OWNED
-
-    def add_spread(self, made: Contribution, bars: Bars, out: Emitted, origin: Any) -> None:
-        """A value that stands for its broadcast needs no array while nothing but its like is added."""
-        state, how = bars.get(made.target), made.spread or ""
-        value = self.held(made.value, out, origin)
-        if isinstance(state, Spread):
-            value = self.held(core.binary(state.atom, gast.Sub if made.negative else gast.Add, value), out, origin)
-            how = how if how == state.how else SMALLER
-        elif made.negative:
-            value = self.held(gast.UnaryOp(gast.USub(), value), out, origin)
-        bars[made.target] = Spread(value, how)
-
-    def add_container(self, made: Contribution, bars: Bars, out: Emitted, origin: Any) -> None:
-        bar = self.bar(made.target)
-        value = self.held(made.value, out, origin)
-        if made.target not in bars:
-            bars[made.target] = BORROWED
-            out.add(reverse_assign(bar, value, origin))
-        else:
-            self.own(made.target, bars, out, origin)
-            out.add(reverse_assign(bar, core.call(self.namer.bind("add_shadows", pytree.add), bar, value), origin))
-
-    def held(self, value: Any, out: Emitted, origin: Any) -> Any:
-        stmts: list[Any] = []
-        atom = self.fragments.emit(stmts, "t", value, origin)
-        for stmt in stmts:
-            out.add(stmt)
-        return atom
-
-    def own(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
-        """Make the adjoint of an array or container a buffer that may be written into."""
-        if bars.get(name) is OWNED:
-            return
-        bar = self.bar(name)
-        if self.is_part(name):
-            whole = self.parts[name]
-            owner = whole.value.id
-            self.own(owner, bars, out, origin)
-            index = self.field_index(whole) if isinstance(whole, gast.Attribute) else whole.slice
-            out.add(reverse_assign(bar, core.subscript(self.bar(owner), index), origin))
-        elif name not in bars:
-            self.start_zero(name, bars, out, origin)
-        elif isinstance(state := bars[name], Spread):
-            full = core.call(self.namer.numpy("full_like"), name, state.atom)
-            out.add(reverse_assign(bar, full, origin))
-        elif K.children(self.kind(core.name(name))) is not None:
-            copy = self.namer.bind("add_shadows", pytree.add)
-            zero = self.held(core.call(self.namer.bind("shadow", pytree.shadow), bar), out, origin)
-            out.add(reverse_assign(bar, core.call(copy, zero, bar), origin))
-        else:
-            out.add(reverse_assign(bar, core.call(self.namer.numpy("array"), bar), origin))
-        bars[name] = OWNED
-
-    def start_zero(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
-        out.add(reverse_assign(self.bar(name), self.zero(name), origin))
-        bars[name] = OWNED
-
-    def empty(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
-        """Start an adjoint anew, which has been passed on; its old value tells the shape, the same in each round."""
-        bar, kind = self.bar(name), self.kind(core.name(name))
-        zero: Any = core.constant(0.0)
-        if K.children(kind) is not None:
-            zero = core.call(self.namer.bind("shadow", pytree.shadow), bar)
-        elif isinstance(kind, K.Array) and name not in self.loose:
-            zero = core.call(self.namer.numpy("zeros_like"), bar)
-        out.add(reverse_assign(bar, zero, origin))
-        bars[name] = OWNED
-
-    def zero(self, name: str) -> Any:
-        """A zero adjoint for a name."""
-        kind = self.kind(core.name(name))
-        if K.children(kind) is not None:
-            return core.call(self.namer.bind("shadow", pytree.shadow), name)
-        if isinstance(kind, K.Array):
-            return core.call(self.namer.numpy("zeros_like"), name)
-        return core.constant(0.0)
-
-
-def _both(a: State, b: State) -> State:
-    if isinstance(a, Spread):
-        return a
-    return OWNED if a is OWNED and b is OWNED else BORROWED
