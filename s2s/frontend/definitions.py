@@ -11,7 +11,7 @@ import functools
 import io
 import linecache
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,22 +40,38 @@ class Definition:
         return decorators[0].lineno if decorators else self.node.lineno
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceFile:
     """A parsed file.
 
     lines: its lines, each with its line end.
-    definitions: its functions by name, in the order of the text.
+    tree: its syntax tree.
     imported: the names that imports bind in the module.
     """
 
     lines: tuple[str, ...]
-    definitions: Mapping[str, tuple[Definition, ...]]
+    tree: ast.Module
     imported: tuple[str, ...]
 
     def candidates(self, name: str, first_line: int) -> list[Definition]:
         """The functions of a name, those nearest to a line first."""
-        return sorted(self.definitions.get(name, ()), key=lambda d: abs(d.first_line - first_line))
+        named = self._lambdas if name == "<lambda>" else self._named.get(name, ())
+        return sorted(named, key=lambda d: abs(d.first_line - first_line))
+
+    @functools.cached_property
+    def _named(self) -> Mapping[str, list[Definition]]:
+        by_name: dict[str, list[Definition]] = {}
+        for definition in _ordered(_definitions(self.tree, _BLOCKS)):
+            by_name.setdefault(definition.name, []).append(definition)
+        return by_name
+
+    @functools.cached_property
+    def _lambdas(self) -> list[Definition]:
+        return [d for d in _ordered(_definitions(self.tree, ast.AST)) if isinstance(d.node, ast.Lambda)]
+
+
+# What holds the `def`s of a file; a lambda may be in any expression.
+_BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
 def read(file: str, namespace: dict[str, Any]) -> SourceFile | None:
@@ -73,16 +89,17 @@ def read(file: str, namespace: dict[str, Any]) -> SourceFile | None:
 @functools.lru_cache(maxsize=256)
 def _parse(text: str) -> SourceFile:
     tree = ast.parse(text)
-    by_name: dict[str, list[Definition]] = {}
-    for definition in sorted(_definitions(tree), key=lambda d: (d.node.lineno, d.node.col_offset)):
-        by_name.setdefault(definition.name, []).append(definition)
     # Lines as the parser counts them: `str.splitlines` would split at form feeds too.
     lines = tuple(io.StringIO(text, newline=None))
-    definitions = {name: tuple(found) for name, found in by_name.items()}
-    return SourceFile(lines, definitions, tuple(sorted(set(_imported(tree.body)))))
+    return SourceFile(lines, tree, tuple(sorted(set(_imported(tree.body)))))
 
 
-def _definitions(tree: ast.Module) -> Iterator[Definition]:
+def _ordered(definitions: Iterable[Definition]) -> list[Definition]:
+    return sorted(definitions, key=lambda d: (d.node.lineno, d.node.col_offset))
+
+
+def _definitions(tree: ast.Module, within: type | tuple[type, ...]) -> Iterator[Definition]:
+    """The functions of a tree, as far as they are found within nodes of certain types."""
     pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while pending:
         node, class_name = pending.pop()
@@ -91,9 +108,10 @@ def _definitions(tree: ast.Module) -> Iterator[Definition]:
         if isinstance(node, ast.ClassDef):
             # Only the body is compiled inside the class: bases and decorators are mangled by the class around it.
             pending.extend((child, node.name) for child in node.body)
-            pending.extend((child, class_name) for child in (*node.bases, *node.keywords, *node.decorator_list))
+            around = (*node.bases, *node.keywords, *node.decorator_list)
+            pending.extend((child, class_name) for child in around if isinstance(child, within))
         else:
-            pending.extend((child, class_name) for child in ast.iter_child_nodes(node))
+            pending.extend((child, class_name) for child in ast.iter_child_nodes(node) if isinstance(child, within))
 
 
 def _imported(body: list[Any]) -> Iterator[str]:
