@@ -8,7 +8,7 @@ in a name, as a person would write them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -72,6 +72,7 @@ class _Rereading:
         self.lives = known.liveness(fn)
         self.definitions = Counter(fn.param_names)
         self.definitions.update(n for s in statements(fn.body) for n in defs(s))
+        self.reads = Counter(n for s in statements(fn.body) for n in uses(s))
         self.versions = Counter(core.variable(n) for n in self.definitions)
         self.next_number = next_number(self.definitions)
         self.fixed = captured(fn)
@@ -113,12 +114,25 @@ class _Rereading:
             value = self.read_of_user(cheap[name].value, live)
             if not self.stays_alive(value, cheap, live):
                 continue
+            if value is cheap[name].value and self.stands_before(name, stmt, cheap, new):
+                continue
             parts = self.repeated([n for n in loads(value) if n in cheap], cheap, live, stmt, new)
             made[name] = core.temporary(core.stem(name), self.next_number)
             self.known.learn(made[name], self.known.kind(core.name(name)), None)
             self.next_number += 1
             new.append(like(core.assign(made[name], core.substitute(value, parts), None), stmt))
         return made
+
+    def stands_before(self, name: str, stmt: Any, cheap: Mapping[str, Any], new: Sequence[Any]) -> bool:
+        """Whether a read is done right before a statement anyway, for it alone."""
+        if self.reads[name] != 1 or not isinstance(cheap[name].value, gast.Attribute):
+            return False
+        for earlier in reversed(new):
+            if earlier is cheap[name]:
+                return is_reverse(earlier) == is_reverse(stmt) and core.origin_of(earlier) == core.origin_of(stmt)
+            if assigned(earlier) not in cheap:
+                return False
+        return False
 
     def read_of_user(self, value: Any, live: int) -> Any:
         """`t.shape` of a temporary as `x.shape` of a variable that has the same shape and is kept anyway."""
