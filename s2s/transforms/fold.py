@@ -325,6 +325,7 @@ def _augmented(stmt: Any, op: Any, right: Any) -> Any:
     return new
 
 
+@core.noted
 def width(node: Any) -> int:
     """About how many characters a statement's own line, or an expression, takes."""
     if isinstance(node, gast.Name):
