@@ -15,6 +15,7 @@ from typing import Any
 
 from s2s.autograd import dispatch, operation
 from s2s.autograd.proxies import TYPES, FunctionProxy, ModuleProxy, has_value, is_library, package, proxied_builtins
+from s2s.autograd.standins import standin
 from s2s.autograd.traced import Traced
 from s2s.autograd.unrebuilt import Unrebuilt
 from s2s.autograd.value import Storage, Value, ndarray
@@ -136,6 +137,9 @@ class Rebuilder:
             return self._uncached(value)
         if package(type(value)) == "s2s":
             return value
+        made = standin(value, self.counterpart)
+        if made is not None:
+            return made
         if callable(value) and not isinstance(type(value).__call__, types.FunctionType):
             return FunctionProxy(value)  # written in C, by whatever name its type goes
         if type(value) is ndarray:

@@ -468,7 +468,12 @@ def test_methods_that_cannot_be_rebuilt_fail_loudly():
 @pytest.mark.parametrize(
     "leak",
     [
-        lambda x: np.vectorize(lambda v: v * v)(x),
+        lambda x: np.vectorize(lambda v: (v, v))(x),
+        lambda x: np.vectorize(lambda v: v, otypes=[int])(x),
+        lambda x: np.fromiter(x, int),
+        lambda x: np.r_["0,2", x],
+        lambda x: np.r_[x[0] : 3.0 : 4j],
+        lambda x: np.broadcast(x, x),
         lambda x: np.random.default_rng(0).normal(x, 1.0),
         lambda x: np.random.normal(x, 1.0),
         lambda x: np.nditer(x),
