@@ -6,7 +6,9 @@ concatenation, `np.vectorize(f)(x)` an array of the results of `f`.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -122,7 +124,9 @@ def _element(argument: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> A
 
 
 def _number(argument: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Any:
-    """The same as Python's number; what was a number stays as it is."""
+    """The same as Python's number; what was a number, or stands in a list, stays as it is."""
+    if isinstance(argument, (list, tuple)) and np.shape(plain(argument)) == shape:
+        return functools.reduce(operator.getitem, index, argument)
     element = _element(argument, shape, index)
     return element if element is argument or not hasattr(element, "item") else element.item()
 
