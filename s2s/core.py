@@ -23,9 +23,9 @@ printed, read and executed at every stage.
   operation on atoms; no `orelse` on loops
 - `With` over atoms, with `Name` targets; `Try`; `Delete` of one target; `Assert` and `Raise` of atoms
 - `Expr` of one expression (for its effect); `Pass` only where a block would be empty
-- `MakeClosure`: a `FunctionDef` whose body is Core, with the names of its cells
+- `FunctionDef`, a closure whose body is Core (kept for later, as `Try` is: `versions` refuses both)
 - one exit from a loop: `if done: break`, only as the last statement of the loop's body, `done` an atom
-- one `Return` of an atom, last
+- one `Return`, last, of an atom (or of a display of atoms)
 
 A statement carries `origin` (see `Origin`), and may carry `comment`, a tuple of lines written above it, and `sweep`,
 which is "reverse" for statements that differentiation made for the reverse sweep.

@@ -15,6 +15,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import MissingRuleError, NotCompiled
+from s2s.transforms.callee import described
 from s2s.transforms.operations import Operations
 from s2s.transforms.task import Task
 
@@ -53,7 +54,7 @@ class _Activity:
                 if core.reads(stmt.iter) & self.varied:
                     self.add([stmt.target.id])
             elif isinstance(stmt, gast.Expr):
-                self.depends(stmt.value, core.origin_of(stmt), effect=True)
+                self.depends(stmt.value, core.origin_of(stmt))
             for _, block in core.blocks(stmt):
                 self.forward(block)
 
@@ -81,7 +82,7 @@ class _Activity:
     def add(self, names: Sequence[str]) -> None:
         self.varied.update(n for n in names if K.differentiable(self.fn.facts.kinds.get(n, K.UNKNOWN)))
 
-    def depends(self, node: Any, origin: Any, effect: bool = False) -> bool:
+    def depends(self, node: Any, origin: Any) -> bool:
         """Whether the value of an expression depends on the inputs."""
         if not core.reads(node) & self.varied:
             return False
@@ -127,7 +128,7 @@ class _Activity:
             kinds = [self.operations.kind(n) for n in _nodes(value)]
             if any(K.differentiable(k) for k in kinds):
                 raise MissingRuleError(
-                    f"`{found.rule.name}` has no derivative by its argument `{parameter}`", origin=origin,
+                    f"`{described(found.function)}` has no derivative by its argument `{parameter}`", origin=origin,
                     hint="add one with s2s.rules.vjp(function, wrt=...)",
                 )  # fmt: skip
 
@@ -137,12 +138,9 @@ class _Activity:
         if function in _INERT:
             return False
         if function is not None and not _has_source(function):
-            name = getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function))
-            module = getattr(function, "__module__", None)
-            where = f"{module}.{name}" if module and module != "builtins" else name
             raise MissingRuleError(
-                f"`{where}` has no derivative rule, and an active value enters it", origin=origin,
-                hint="add a rule with s2s.rules, or cut the derivative with s2s.stop_gradient",
+                f"`{described(function)}` has no derivative rule, and an active value enters it", origin=origin,
+                hint="add a rule with s2s.rules.vjp and s2s.rules.jvp",
             )  # fmt: skip
         raise NotCompiled("an active value enters an operation that is not known when compiling", origin=origin)
 

@@ -105,6 +105,13 @@ def operation(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[
 _PURE_ROOMS = ("s2s.rules.", "s2s.runtime.numeric", "s2s.runtime.special", "s2s.runtime.recurrence")
 
 
+def described(function: Any) -> str:
+    """What a message calls a function: `numpy.linalg.norm`, `json.dumps`, `abs`."""
+    name = str(getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function)))
+    module = getattr(function, "__module__", None)
+    return f"{module}.{name}" if module and module not in ("builtins", "_operator") else name
+
+
 def ours(function: Any) -> bool:
     """Whether a function is a helper of our rules that computes, and writes into nothing that it is given."""
     module = getattr(function, "__module__", None) or ""

@@ -1,6 +1,6 @@
 """What an expression may do besides giving a value: raise, read what others write, write what others read.
 
-`simplify` drops only what does nothing (`is_total`), `fold` moves an expression past another only if the two commute.
+`dead` drops only what does nothing, `fold` moves an expression past another only if the two commute.
 Of a value of known kind all operations are known: arithmetic on numbers does nothing, a NumPy function reads its
 arrays and may raise where shapes or axes do not fit. Of an unknown value nothing is known: even `a + b` may print.
 Floating-point warnings are no effect, nor is a lack of memory.

@@ -105,11 +105,10 @@ class _Expand:
         return body[:-1], body[-1].value
 
     def placed(self, stmt: Any, origin: Any) -> Any:
-        """A statement of the decomposition, at the place of the call; it is ours, and dropped if nothing reads it."""
+        """A statement of the decomposition, at the place of the call."""
         changes = {
             name: [self.placed(s, origin) for s in block] for name, block in core.blocks(stmt) if "." not in name
         }
         new = core.rebuilt(stmt, **changes)
         new.origin = origin
-        new.sweep = "twin"
         return new

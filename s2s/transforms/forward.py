@@ -19,6 +19,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
+from s2s.transforms.callee import described
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.operations import Operation
 from s2s.transforms.reverse.fragments import Fragments, leading
@@ -189,7 +190,7 @@ class _Forward:
                 return itself
         function = found.rule.jvps.get(parameter)
         if function is None:
-            raise NotCompiled(f"`{found.rule.name}` has no tangent by `{parameter}`", origin=origin)
+            raise NotCompiled(f"`{described(found.function)}` has no tangent by `{parameter}`", origin=origin)
         stmts: list[Any] = []
         ans = core.name(y)
         if parameter not in found.rule.linear:

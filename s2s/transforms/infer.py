@@ -2,7 +2,7 @@
 
 Each statement is visited once, the body of a loop until the kinds at its head are stable. A function's result kind is
 found by example (`samples`), or by its rule's `kind`. Facts that are known before the program runs (`x.ndim`,
-`axis is None`, `isinstance(x, np.ndarray)`) get a known value, which `simplify` uses to decide an `if`.
+`axis is None`, `isinstance(x, np.ndarray)`) get a known value, which `prune` uses to decide an `if`.
 
 Shapes: an elementwise result has the shape of its array operand where there is one, or where all operands are known
 to share theirs. `facts.shapes` maps a name to the canonical name of its shape.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
 import gast
 
-from s2s import core, rules
 from s2s import kinds as K
+from s2s import rules
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import attribute_kind, operation
@@ -89,30 +88,3 @@ def boolean_index(node: Any, kind: Any) -> bool:
     """Whether an index is one boolean mask, which selects each entry at most once too."""
     known = kind(node)
     return isinstance(known, (K.Array, K.Scalar, K.Bool)) and (K.dtype_of(known) or K.FLOAT.dtype).kind == "b"
-
-
-def is_getitem(function: Any) -> bool:
-    return function is operator.getitem
-
-
-def call_arguments(rule: Any, bound: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Positional and keyword arguments that pass `bound` on; defaults are left out."""
-    args: list[Any] = []
-    keywords: dict[str, Any] = {}
-    for name, parameter in rule.signature.parameters.items():
-        value = bound[name]
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            args.extend(value)
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            keywords.update(value)
-        elif not isinstance(value, gast.AST) and value is parameter.default:
-            continue
-        elif parameter.kind is parameter.KEYWORD_ONLY or len(args) < _position(rule, name):
-            keywords[name] = core.atom(value)
-        else:
-            args.append(core.atom(value))
-    return args, keywords
-
-
-def _position(rule: Any, name: str) -> int:
-    return list(rule.signature.parameters).index(name)

@@ -250,7 +250,7 @@ def check_result(name: str, kind: K.Kind, origin: Any) -> None:
     if dtype is None and not isinstance(kind, K.Unknown):
         raise ArgumentError(
             f"`{name}` returns a {type(kind).__name__.lower()}, and grad needs a scalar", origin=origin,
-            hint="return one number; with has_aux=True, a pair of a number and anything; vjp takes any result",
+            hint="return one number; with has_aux=True, a pair of a number and anything",
         )  # fmt: skip
     if dtype is None:
         raise NotCompiled("what kind of value is returned is not known when compiling", origin=origin)
