@@ -1,1 +1,1 @@
-"""What generated code and the tape call: backends, accumulation, pytrees."""
+"""What generated code and the tape call: numeric helpers, special functions, recurrences, pytrees, backends."""

@@ -1,4 +1,4 @@
-"""Array libraries: what differs between them, one class each, found by the type of an array.
+"""Array libraries, found by the type of an array. Only NumPy is connected: gradients are generated for no other yet.
 
 No library is imported to find out: an array of CuPy's exists only where CuPy has been imported by the user.
 """
@@ -13,7 +13,7 @@ from s2s.runtime import pytree
 from s2s.runtime.backends.base import Backend
 from s2s.runtime.backends.numpy import NUMPY
 
-__all__ = ["NUMPY", "Backend", "backend_of", "by_name", "check_one_device"]
+__all__ = ["NUMPY", "Backend", "backend_of", "check_one_device"]
 
 
 def backend_of(value: Any) -> Backend | None:
@@ -21,36 +21,18 @@ def backend_of(value: Any) -> Backend | None:
     if isinstance(value, NUMPY.array_type):
         return NUMPY
     if type(value).__module__.partition(".")[0] == "cupy":
-        cupy = _cupy()
+        from s2s.runtime.backends.cupy import cupy_backend
+
+        cupy = cupy_backend()
         return cupy if isinstance(value, cupy.array_type) else None
     return None
 
 
-def by_name(name: str) -> Backend:
-    """The backend that a user names; BackendError, with what to install, if it is not there."""
-    if name == "numpy":
-        return NUMPY
-    if name == "cupy":
-        return _cupy()
-    raise BackendError(f"there is no backend {name!r}", hint='backends are "numpy" and "cupy".')
-
-
-def check_one_device(trees: Iterable[Any]) -> Backend:
-    """The backend of all arrays in some trees; BackendError if there are several."""
-    found: dict[str, Backend] = {}
-    for leaf in pytree.leaves(list(trees)):
-        backend = backend_of(leaf)
-        if backend is not None:
-            found[backend.name] = backend
+def check_one_device(trees: Iterable[Any]) -> None:
+    """BackendError if the arrays in some trees belong to several backends."""
+    found = {backend.name for leaf in pytree.leaves(list(trees)) if (backend := backend_of(leaf)) is not None}
     if len(found) > 1:
         raise BackendError(
             f"arrays of different devices meet in one call: {' and '.join(sorted(found))}",
             hint="move them to one device first (cupy.asarray(x), or x.get()): s2s copies nothing between devices.",
         )
-    return next(iter(found.values()), NUMPY)
-
-
-def _cupy() -> Backend:
-    from s2s.runtime.backends.cupy import cupy_backend
-
-    return cupy_backend()
