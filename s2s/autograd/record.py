@@ -268,7 +268,7 @@ def _seed(f: Any, value: Any, seed: Any, recording: bool) -> Any:
     if np.size(data) != 1:
         raise ArgumentError(
             f"{_name(f)} must return a scalar to have a gradient, not an array of shape {np.shape(data)}",
-            hint="use jacobian or vjp for functions of several results",
+            hint="return one number: sum the result, or weigh it, before it is returned",
         )
     if seed is None:
         seed = np.ones_like(data, dtype=dtype_of(data) if dtype_of(data).kind in "fc" else float)[()]

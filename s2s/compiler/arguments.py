@@ -132,7 +132,7 @@ def check_seed(seed: Any, name: str) -> float:
         if array.size != 1:
             raise ArgumentError(
                 f"the seed {name} has shape {array.shape}, but the result of the function is a scalar",
-                hint="pass one number; jacobian and vjp differentiate results of more than one element.",
+                hint="pass one number.",
             )
         if array.dtype.kind in "iuf":
             return float(array.item())

@@ -67,7 +67,7 @@ def require_scalar(out: Any) -> None:
     if math.prod(shape) != 1:
         raise ArgumentError(
             f"grad needs a scalar: the function returned an array of shape {shape}",
-            hint="sum the result, or weigh it, before it is returned; jacobian and vjp differentiate arrays.",
+            hint="sum the result, or weigh it, before it is returned.",
         )
 
 

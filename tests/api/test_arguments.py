@@ -165,14 +165,8 @@ def test_mixed_devices_are_refused(monkeypatch):
     cupy = types.ModuleType("cupy")
     cupy.ndarray = type("ndarray", (), {"__module__": "cupy", "shape": (2,)})
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    from s2s.runtime.backends import cupy as backend
-
-    backend.cupy_backend.cache_clear()
-    try:
-        with pytest.raises(s2s.BackendError, match=r"cupy and numpy.*"):
-            s2s.grad(f)(X, cupy.ndarray())
-    finally:
-        backend.cupy_backend.cache_clear()
+    with pytest.raises(s2s.BackendError, match=r"cupy and numpy.*"):
+        s2s.grad(f)(X, cupy.ndarray())
 
 
 def test_passive_integers_and_strings_are_fine():
@@ -197,7 +191,7 @@ def test_a_result_of_several_elements_is_refused():
     df = s2s.grad(lambda x: x * 2.0)
     with pytest.raises(s2s.ArgumentError, match="scalar") as caught:
         df(X)
-    assert "jacobian" in str(caught.value)
+    assert "Hint: sum the result, or weigh it" in str(caught.value)
 
 
 def test_a_result_of_one_element_counts_as_a_scalar():
