@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         UnsupportedSyntaxError,
     )
     from s2s.tools.check import check
+    from s2s.tools.explain import explain
 
 __version__ = "0.1.0.dev0"
 
@@ -35,6 +36,7 @@ _HOMES = {
         "MissingRuleError", "S2SError", "SourceUnavailableError", "UnsupportedSyntaxError",
     ),
     "s2s.tools.check": ("check",),
+    "s2s.tools.explain": ("explain",),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("autograd", "errors", "rules")
@@ -55,6 +57,7 @@ __all__ = [
     "backward",
     "check",
     "errors",
+    "explain",
     "grad",
     "jvp",
     "rules",

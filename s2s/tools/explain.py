@@ -28,11 +28,10 @@ def explain(df: GradientFunction, *example_args: Any, **example_keywords: Any) -
     example_args, example_keywords: as for `df.source`: what the arguments are decides what is generated.
 
     >>> import s2s
-    >>> from s2s.tools.explain import explain
     >>> def cube(x):
     ...     y = x * x
     ...     return y * x
-    >>> "return y * x |     y_bar = out_bar * x" in explain(s2s.grad(cube), 2.0)
+    >>> "return y * x |     y_bar = out_bar * x" in s2s.explain(s2s.grad(cube), 2.0)
     True
     """
     if not isinstance(df, GradientFunction):

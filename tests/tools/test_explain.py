@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import s2s
-from s2s import core
+from s2s import core, explain
 from s2s.codegen.build import build
-from s2s.tools.explain import explain, side_by_side
+from s2s.tools.explain import side_by_side
 from tests.codegen.helpers import core_function
 
 
