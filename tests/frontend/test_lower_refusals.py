@@ -5,6 +5,7 @@ import pytest
 
 from s2s import core, errors
 from s2s.frontend.lower import lower, lower_function
+from s2s.frontend.lower.lowering import branches, lowers
 
 REFUSED = {
     "a nested function": "def g(): pass",
@@ -86,3 +87,9 @@ def test_an_unknown_default_is_refused():
     text = "def f(x, y=[]): return x"
     with pytest.raises(errors.NotCompiled, match="default of 'y'"):
         lower_text(text)
+
+
+@pytest.mark.parametrize(("register", "taken"), [(lowers, gast.Lambda), (branches, gast.IfExp)])
+def test_a_node_has_one_rewriting(register, taken):
+    with pytest.raises(ValueError, match=f"{taken.__name__} is rewritten by s2s.frontend.lower"):
+        register(taken)(lambda low, node: None)

@@ -30,7 +30,7 @@ def lowers(*types: type) -> Callable[[Any], Any]:
     """Register a rewriting `(lowering, node)` of these types of node."""
 
     def register(rewriting: Any) -> Any:
-        _REWRITINGS.update(dict.fromkeys(types, rewriting))
+        _put(_REWRITINGS, types, rewriting)
         return rewriting
 
     return register
@@ -40,10 +40,18 @@ def branches(*types: type) -> Callable[[Any], Any]:
     """Register a rewriting `(lowering, node, name)` that stores the value of the node under a name."""
 
     def register(rewriting: Any) -> Any:
-        _BRANCHING.update(dict.fromkeys(types, rewriting))
+        _put(_BRANCHING, types, rewriting)
         return rewriting
 
     return register
+
+
+def _put(table: dict[type, Any], types: Iterable[type], rewriting: Any) -> None:
+    """Enter a rewriting; a type of node has one, so that the order of imports decides nothing."""
+    for kind in types:
+        if kind in table:
+            raise ValueError(f"{kind.__name__} is rewritten by {table[kind].__module__} already")
+        table[kind] = rewriting
 
 
 @dataclass(slots=True)
