@@ -13,7 +13,7 @@ PACKAGE = pathlib.Path(s2s.__file__).parent
 # From the top down. Rooms on one line stand side by side: they may not import each other.
 FLOORS = [
     ["__init__"],
-    ["tools", "ext", "__main__"],
+    ["tools", "__main__"],
     ["api"],
     ["dynamic"],
     ["compiler"],

@@ -2,11 +2,13 @@
 
 target      what is called: a plain function, and the arguments bound to it
 argnums     what to differentiate by
+objects     what is known of objects among the arguments: `self`, a model
 layout      its parameters, and the text of functions that have the same ones
 arguments   what is refused before any work is done
 reliance    what the function's free names mean, on which compiled code rests
 guards      kinds as conditions in Python
 dispatch    the generated function that tests the conditions and calls a variant
+program     answers the passes' questions about other functions
 store       lowering, passes and building, once in a process
 driver      the variants of one function
 fallback    the warning and the record of what goes to the tape

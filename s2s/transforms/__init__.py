@@ -1,1 +1,60 @@
-""""""
+"""The compiler's passes, Core -> Core, and what they ask of a program. `pipeline` holds their order.
+
+task        what is asked of the compiler
+pipeline    the passes in their order
+
+Before differentiation
+calls       the pass `inline`: which calls of user functions are inlined
+inline      the splicing: a body in the place of a call
+methods     methods and properties of known objects -> calls of functions
+spread      calls with `*args` and `**kwargs` -> plain calls
+foreign     what an inlined body keeps of its own scope
+versions    single assignment: each assignment gets a name of its own
+copies      copies are read through
+infer       kinds and shapes of all names
+items       kinds of the items of containers and iterators
+samples     small values that stand for kinds
+prune       branches that kinds decide
+mutation    writes into values are refused
+loops       loops over values -> loops over indices
+scalarise   containers built and taken apart again -> names
+leaves      items of container arguments -> names, once, at the start
+sequences   lists among NumPy's operands -> arrays
+activity    which names carry derivatives
+expand      functions whose rule is a decomposition -> a twin that computes the same
+
+Differentiation
+forward     the tangent program
+reverse/    the adjoint program:
+  joint       the parts put together
+  sweep       the blocks backwards, with the state of every adjoint
+  adjoints    names and states of adjoints, how they are started, added to and owned
+  fragments   what one operation contributes to the adjoints of its operands
+  restore     how the reverse sweep finds the values that it reads
+rulebody    bodies of rules in the place of calls
+selecting   where a zero cotangent may meet an infinite slope
+operations  an operation of the program, bound to its rule
+
+The text that a person would write
+simplify    what is more than needed goes, to a fixed point, by the next four
+propagate   copies and known values in place of names
+peephole    small rewritings of derivative code
+dead        what computes values that nothing needs goes
+exits       loops left on the condition itself, without a flag
+delay       an adjoint's new value after the last use of the old one
+coalesce    versions of a variable -> one name again
+sweeps      names that both sweeps assign, each for itself -> two names
+fold        single-use temporaries -> back into expressions
+rename      our names -> plain ones
+comment     comments: the sweeps, the user's statements
+
+What passes ask
+bound       names that may be unbound when they are read
+callee      what an expression calls
+effects     what an expression may do besides giving a value
+liveness    which names may be read before they are assigned again
+renaming    names replaced all over a function
+sameshape   expressions whose results have one shape
+sharing     names that may come to share memory
+structure   what a statement reads, binds and holds
+"""
