@@ -117,10 +117,11 @@ class Restorer:
                     self._restore_name(name, stmt, headers, loop, out)
         targets = [loop.target.id] if isinstance(loop, gast.For) and not self._over_range(loop) else []
         for name in [*reversed(headers), *targets]:
-            if name in out.needed:
+            if name in out.exposed:
                 tape = self.tape(name)
                 self.starts.setdefault(id(loop), []).append(_push(tape, name, core.origin_of(loop)))
-                out.restore(name, _pop(tape, name, core.origin_of(loop)))
+                at = None if name in out.needed else len(out.handed)
+                out.restore(name, _pop(tape, name, core.origin_of(loop)), at)
 
     def _defined_by(self, stmt: Any) -> list[str]:
         names = list(dict.fromkeys(core.all_writes(stmt)))
@@ -156,7 +157,7 @@ class Restorer:
         if self._repeatable(name, stmt, out):
             out.restore(name, as_reverse(core.rebuilt(stmt)))
             return
-        carrier = next((h for h, source in headers.items() if source == name and h in out.needed), None)
+        carrier = next((h for h, source in headers.items() if source == name and h not in self.unsure), None)
         if carrier is not None:
             out.restore(name, reverse_assign(name, core.name(carrier), origin), at=0)
             out.entries[0].exposed.clear()
@@ -191,7 +192,7 @@ class Restorer:
         """Whether an operand is there without a tape of its own: another loop's, restored anyway, or computed again."""
         if self.home.get(operand) is None or self.home.get(operand) != home:
             return True
-        if operand in out.needed or operand in self.range_targets:
+        if operand in out.exposed or operand in self.range_targets:
             return True
         return depth > 0 and self._repeatable(operand, self.definitions.get(operand), out, depth - 1)
 
