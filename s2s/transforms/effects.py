@@ -134,9 +134,11 @@ class Knowledge:
         """What a statement and its blocks change."""
         known = self._changes.get(id(stmt))
         if known is None:
-            inner = [self.changes(s) for _, block in blocks(stmt) for s in block]
-            names = dict.fromkeys([*defs(stmt), *(name for changes in inner for name in changes.names)])
-            memory = self.writes_memory(stmt) or any(changes.memory for changes in inner)
+            names, memory = dict.fromkeys(defs(stmt)), self.writes_memory(stmt)
+            for _, block in blocks(stmt):
+                for inner in map(self.changes, block):
+                    names.update(dict.fromkeys(inner.names))
+                    memory = memory or inner.memory
             known = self._changes[id(stmt)] = (stmt, Changes(tuple(names), memory))
         return known[1]
 

@@ -74,6 +74,8 @@ class _Table:
 
     def drop(self, name: str) -> None:
         """A name is assigned: forget what it held, and what was held in terms of it."""
+        if name not in self.values and name not in self.readers:
+            return
         for entry in (name, *self.readers.pop(name, ())):
             value = self.values.pop(entry, None)
             if value is not None and not core.is_atom(value) and self.holders.get(key(value)) == entry:
@@ -223,6 +225,8 @@ class _Propagation:
     def doubled(self, stmt: Any, new: list[Any]) -> bool:
         """`x = g * w` and then `x += g * w`: the first becomes `x = g * 2 * w` (in `new`), the second goes."""
         name, added = _added(stmt)
+        if not name or not is_reverse(stmt):
+            return False
         self.own_reads = list(uses(stmt))
         one, other = self.table.values.get(name), self.only(added)
         added_name = added.id if isinstance(added, gast.Name) else ""
@@ -230,7 +234,7 @@ class _Propagation:
             other = one
         if not (isinstance(one, gast.BinOp) and isinstance(one.op, (gast.Mult, gast.Div, gast.MatMult))):
             return False
-        if other is None or key(one) != key(other) or not is_reverse(stmt):
+        if other is None or key(one) != key(other):
             return False
         for at in range(len(new) - 1, -1, -1):
             if assigned(new[at]) == name:
