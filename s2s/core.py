@@ -337,7 +337,9 @@ def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
 
 def reads(node: gast.AST | Sequence[gast.AST]) -> set[str]:
     """The names that a node loads (also `x` of `x[i] = v`, and of `x += v`), nested blocks included."""
-    return set(_reads(node)) if isinstance(node, gast.AST) else _loaded(node)
+    if isinstance(node, gast.AST):
+        return set(_reads(node))
+    return set().union(*(_reads(item) if isinstance(item, gast.AST) else _loaded([item]) for item in node))
 
 
 @noted

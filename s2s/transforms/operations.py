@@ -37,6 +37,9 @@ class Operations:
     def __init__(self, fn: Function) -> None:
         self.fn = fn
         self.local = fn.local_names()
+        self._free: dict[str, Kind] = {}
+        # By identity; the nodes are held, so that no other node gets their identity.
+        self._functions: dict[int, tuple[Any, Any]] = {}
 
     def kind(self, node: Any) -> Kind:
         """The kind of an operand: an atom, a path or an index."""
@@ -46,8 +49,7 @@ class Operations:
             known = self.fn.facts.kinds.get(node.id)
             if known is not None or node.id in self.local:
                 return known or K.UNKNOWN
-            value = self.fn.scope.lookup(node.id)
-            return K.UNKNOWN if value is MISSING else K.of(value)
+            return self._free_kind(node.id)
         if isinstance(node, gast.Attribute):
             return attribute_kind(self.kind(node.value), node.attr)
         if isinstance(node, gast.Slice):
@@ -56,9 +58,19 @@ class Operations:
             return K.Tuple(tuple(map(self.kind, node.elts)))
         return K.UNKNOWN
 
+    def _free_kind(self, name: str) -> Kind:
+        found = self._free.get(name)
+        if found is None:
+            value = self.fn.scope.lookup(name)
+            found = self._free[name] = K.UNKNOWN if value is MISSING else K.of(value)
+        return found
+
     def function(self, node: Any) -> Any:
         """The function behind an expression, None where it is not known."""
-        return operation(node, self.kind, self.local)[0]
+        known = self._functions.get(id(node))
+        if known is None:
+            known = self._functions[id(node)] = (node, operation(node, self.kind, self.local)[0])
+        return known[1]
 
     def find(self, node: Any) -> Operation | None:
         """The operation, where its function has a rule and its arguments bind."""
