@@ -65,10 +65,14 @@ def _recorded(
     def tangent(out: Any) -> Any:
         if not isinstance(out, Value):
             return _still(out)
+        if not out.requires_grad:
+            return _still(out._data)  # a result that depends on no primal
         u = Variable(np.ones_like(out._data), requires_grad=True)
         found = pull(run, out, u, create_graph=True)
         pairs = [pair for name in moved for pair in zip(pytree.leaves(found[name]), moved[name])]
         products = [np.sum(g * dot) for g, dot in pairs if isinstance(g, Value) and dot is not None]
+        if not products:
+            return _still(out._data)
         (by_u,) = grad(sum(products), u, materialize_grads=True, create_graph=nested)
         assert by_u is not None
         return by_u if nested else by_u.numpy()[()]

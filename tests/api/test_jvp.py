@@ -70,3 +70,13 @@ def test_method_and_partial():
 def test_bad_tangents_are_refused(primals, tangents, message):
     with pytest.raises(s2s.ArgumentError, match=message):
         s2s.jvp(f, primals, tangents)
+
+
+def test_a_recorded_result_that_depends_on_no_primal_stands_still():
+    def f(x):
+        z = np.zeros(3)
+        z[0] = 1.0
+        return np.sum(z)
+
+    with pytest.warns(s2s.FallbackWarning):
+        assert s2s.jvp(f, (np.ones(3),), (np.ones(3),)) == (1.0, 0.0)
