@@ -81,6 +81,9 @@ def find(function: Any) -> Source:
     code = plain.__code__
     file = _read(plain)
     definition = _locate(file, code)
+    if definition is None and code.co_filename == "<string>":
+        # what `exec` compiles; since Python 3.13 also the name of the text of `python -c`
+        raise _no_source(code)
     if definition is None:
         raise SourceUnavailableError(
             f"the text of {code.co_name} in {code.co_filename!r} is not what its code was compiled from",
@@ -153,11 +156,15 @@ def _read(function: FunctionType) -> SourceFile:
             hint="it was edited after its import: mend it and import it again.",
         ) from error
     if file is None:
-        raise SourceUnavailableError(
-            f"{code.co_name} has no source: {code.co_filename!r} cannot be read",
-            hint="define it in a file or a notebook cell; code made by exec, or typed at a prompt, keeps no text.",
-        )
+        raise _no_source(code)
     return file
+
+
+def _no_source(code: CodeType) -> SourceUnavailableError:
+    return SourceUnavailableError(
+        f"{code.co_name} has no source: {code.co_filename!r} cannot be read",
+        hint="define it in a file or a notebook cell; code made by exec, or typed at a prompt, keeps no text.",
+    )
 
 
 def _locate(file: SourceFile, code: CodeType) -> Definition | None:

@@ -159,16 +159,26 @@ def first_true(conditions):
 # --- order ------------------------------------------------------------------------------------------------------
 
 
+# `descending` is NumPy's from 2.5 on.
+
+
 @vjp(np.sort, wrt="a")
-def sort_vjp(g, ans, a, axis=-1, kind=None, order=None, *, stable=None):
+def sort_vjp(g, ans, a, axis=-1, kind=None, order=None, *, stable=None, descending=None):
     if axis is None:
-        return np.reshape(sort_vjp(g, ans, np.ravel(a)), np.shape(a))
-    permutation = np.argsort(a, axis=axis, kind="stable")
+        return np.reshape(sort_vjp(g, ans, np.ravel(a), descending=descending), np.shape(a))
+    if descending:
+        permutation = np.argsort(a, axis=axis, stable=True, descending=True)
+    else:
+        permutation = np.argsort(a, axis=axis, kind="stable")
     return np.take_along_axis(g, np.argsort(permutation, axis=axis), axis)
 
 
 @jvp(np.sort, wrt="a")
-def sort_jvp(a_dot, ans, a, axis=-1, kind=None, order=None, *, stable=None):
+def sort_jvp(a_dot, ans, a, axis=-1, kind=None, order=None, *, stable=None, descending=None):
     if axis is None:
-        return np.ravel(a_dot)[np.argsort(np.ravel(a), kind="stable")]
-    return np.take_along_axis(a_dot, np.argsort(a, axis=axis, kind="stable"), axis)
+        return sort_jvp(np.ravel(a_dot), ans, np.ravel(a), descending=descending)
+    if descending:
+        permutation = np.argsort(a, axis=axis, stable=True, descending=True)
+    else:
+        permutation = np.argsort(a, axis=axis, kind="stable")
+    return np.take_along_axis(a_dot, permutation, axis)

@@ -1,6 +1,7 @@
 """Control flow, lowered: branches, loops, jumps, `with`, `assert`, `raise`."""
 
 import contextlib
+import inspect
 import itertools
 import sys
 
@@ -24,7 +25,7 @@ def test_the_last_return_needs_no_name():
         return x
 
     assert text_of(f).endswith("return x")
-    assert lower_function(f).doc == f.__doc__
+    assert inspect.cleandoc(lower_function(f).doc) == inspect.cleandoc(f.__doc__)
     same(f, 1)
 
 

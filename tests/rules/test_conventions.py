@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import s2s
 from s2s import rules
 from tests.rules.checking import check
 
@@ -206,3 +207,19 @@ def test_special_functions_to_the_third_derivative() -> None:
         check(np.sinc, x, wrt="x")
         for order in range(1, 4):
             check(sinc_derivative, x, order, wrt="x", tolerance=1e-6)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.5.0", reason="descending is new in NumPy 2.5")
+@pytest.mark.parametrize("axis", [0, -1, None])
+def test_descending_order(axis: int | None) -> None:
+    x = np.array([[3.0, 1.0, 2.0], [5.0, 6.0, 4.0]])
+    factors = np.arange(6.0).reshape((6,) if axis is None else (2, 3))
+
+    def f(x: Any) -> Any:
+        return np.sum(np.sort(x, axis=axis, descending=True) * factors)
+
+    want = np.empty_like(x)
+    order = np.argsort(-x, axis=axis)
+    np.put_along_axis(want, order, factors, axis)
+    np.testing.assert_array_equal(s2s.grad(f, strict=True)(x), want)
+    assert s2s.jvp(f, (x,), (x,)) == (f(x), f(x))

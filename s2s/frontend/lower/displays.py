@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import gast
@@ -35,6 +36,10 @@ def dictionary(low: Lowering, node: Any) -> Any:
     return gast.Dict(keys, values)
 
 
+# Of `{x!r:{width()}}`: whether x is converted before the width is known.
+_CONVERTS_FIRST = sys.version_info >= (3, 13)
+
+
 @lowers(gast.JoinedStr)
 def formatted(low: Lowering, node: Any) -> Any:
     return gast.JoinedStr(low.operands(node.values))
@@ -42,6 +47,10 @@ def formatted(low: Lowering, node: Any) -> Any:
 
 @lowers(gast.FormattedValue)
 def formatted_value(low: Lowering, node: Any) -> Any:
-    value = low.hold(low.atom(node.value))
-    spec = None if node.format_spec is None else low.value(node.format_spec)
-    return gast.FormattedValue(low.settle(value), node.conversion, spec)
+    value, conversion, spec = node.value, node.conversion, node.format_spec
+    computed = spec is not None and any(isinstance(part, gast.FormattedValue) for part in spec.values)
+    if _CONVERTS_FIRST and conversion != -1 and computed:
+        value, conversion = gast.JoinedStr([gast.FormattedValue(value, conversion, None)]), -1
+    held = low.hold(low.atom(value))
+    spec = None if spec is None else low.value(spec)
+    return gast.FormattedValue(low.settle(held), conversion, spec)
