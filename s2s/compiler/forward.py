@@ -65,7 +65,7 @@ def _recorded(
     def tangent(out: Any) -> Any:
         if not isinstance(out, Value):
             return _still(out)
-        if not out.requires_grad:
+        if out.parent() is None:
             return _still(out._data)  # a result that depends on no primal
         u = Variable(np.ones_like(out._data), requires_grad=True)
         found = pull(run, out, u, create_graph=True)
