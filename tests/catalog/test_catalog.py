@@ -44,7 +44,9 @@ def refusal(sample: Sample) -> str | None:
         return "a generator expression"
     if any(isinstance(node, ast.Lambda) for node in nodes):
         return "a lambda"
-    if any(isinstance(node, ast.ListComp) or getattr(node, "attr", None) == "append" for node in nodes):
+    if any(isinstance(node, ast.ListComp) for node in nodes):
+        return "a comprehension"
+    if any(getattr(node, "attr", None) == "append" for node in nodes):
         return "`append` may write"
     if any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) for node in nodes):
         return "in-place"
