@@ -38,7 +38,6 @@ Nodes are immutable by convention and shared between functions: a pass builds ne
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
@@ -162,9 +161,6 @@ class Function:
 
 # --- names ------------------------------------------------------------------------------------------------------
 
-_NAME = re.compile(r"^(?P<stem>[^·]*)(?P<temp>··\d+)?(?P<version>·\d+)?$")
-
-
 def version(name: str, number: int) -> str:
     """Version `number` of a name; version 1 is the name itself."""
     return name if number == 1 else f"{name}·{number}"
@@ -181,9 +177,8 @@ def is_temporary(name: str) -> bool:
 
 def variable(name: str) -> str:
     """The name without its version: what the user (or the lowering, for a temporary) called it."""
-    match = _NAME.match(name)
-    assert match, name
-    return match["stem"] + (match["temp"] or "")
+    head, mark, number = name.partition("··")
+    return head + mark + number.split("·", 1)[0] if mark else stem(name)
 
 
 def stem(name: str) -> str:
@@ -197,12 +192,16 @@ def derived(name: str, suffix: str) -> str:
     return head + suffix + name[len(head) :]
 
 
-def unique(hint: str, taken: Any) -> str:
-    """`hint`, or `hint2`, `hint3`, ...: the first for which `taken` (a predicate) is false."""
-    number, name = 1, hint
-    while taken(name):
+def unique(hint: str, taken: Callable[[str], bool], numbers: dict[str, int] | None = None) -> str:
+    """`hint`, or `hint2`, `hint3`, ...: the first for which `taken` (a predicate) is false.
+
+    numbers: where names are made in great number, and none becomes free again, the last number that each hint was given.
+    """
+    numbers = {} if numbers is None else numbers
+    number = numbers.get(hint, 1)
+    while taken(name := hint if number == 1 else f"{hint}{number}"):
         number += 1
-        name = f"{hint}{number}"
+    numbers[hint] = number
     return name
 
 

@@ -24,10 +24,11 @@ def rename(fn: Function, task: Task) -> Function:
         used.update(dict.fromkeys(uses(stmt)))
     # Free names are in use as they are; what a nested closure binds might be shadowed as well.
     taken = {n for n in used if "·" not in n} | _RESERVED | set(fn.scope.names) | _closure_names(fn)
-    names = {}
+    names: dict[str, str] = {}
+    numbers: dict[str, int] = {}
     for name in used:
         if "·" in name:
-            names[name] = core.unique(core.stem(name) or "t", taken.__contains__)
+            names[name] = core.unique(core.stem(name) or "t", taken.__contains__, numbers)
             taken.add(names[name])
     return renamed(fn, names) if names else fn
 
