@@ -108,7 +108,7 @@ class _Inference:
 
     def visit_Assign(self, stmt: Any) -> None:
         (target,) = stmt.targets
-        if (core.reads(stmt.value) & self.local) - self.kinds.keys():
+        if any(name in self.local and name not in self.kinds for name in core.reads(stmt.value)):
             return  # nothing has reached an operand yet: of what meets at the target, this is no part
         kind = self.kind(stmt.value)
         if isinstance(target, gast.Name):
