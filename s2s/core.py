@@ -161,6 +161,7 @@ class Function:
 
 # --- names ------------------------------------------------------------------------------------------------------
 
+
 def version(name: str, number: int) -> str:
     """Version `number` of a name; version 1 is the name itself."""
     return name if number == 1 else f"{name}·{number}"
@@ -195,7 +196,7 @@ def derived(name: str, suffix: str) -> str:
 def unique(hint: str, taken: Callable[[str], bool], numbers: dict[str, int] | None = None) -> str:
     """`hint`, or `hint2`, `hint3`, ...: the first for which `taken` (a predicate) is false.
 
-    numbers: where names are made in great number, and none becomes free again, the last number that each hint was given.
+    numbers: the last number that each hint was given, where many names are made and none becomes free again.
     """
     numbers = {} if numbers is None else numbers
     number = numbers.get(hint, 1)
