@@ -133,9 +133,9 @@ class _Mutation:
             local = isinstance(inner, gast.Name) and inner.id in self.operations.local
             is_object = isinstance(known, K.Object) and not K.is_random_generator(known.cls)
             if local and (isinstance(known, (K.Array, K.Numeric)) or is_object or K.children(known) is not None):
-                if core.is_temporary(inner.id) and getattr(function, "__name__", "") in ("append", "add"):
-                    raise NotCompiled("a comprehension is not compiled yet", origin=origin)
                 what = getattr(function, "__name__", None) or "a function"
+                if what in ("append", "add") and f".{what}(" not in getattr(origin, "text", ""):
+                    raise NotCompiled("a comprehension is not compiled yet", origin=origin)
                 raise NotCompiled(f"`{what}` may write into an array or container that it is given", origin=origin)
 
 
