@@ -36,15 +36,22 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
         return g
     added = len(have) - len(shape)
     if added > 0:
-        g = np.sum(g, axis=tuple(range(added)))
+        g = summed(g, tuple(range(added)))
         have = have[added:]
     elif added < 0:
         have = (1,) * -added + have
         g = np.reshape(g, have)
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 and have[i] != 1)
     if stretched:
-        g = np.sum(g, axis=stretched, keepdims=True)
+        g = summed(g, stretched, keepdims=True)
     return g if shape_of(g) == shape else np.broadcast_to(g, shape)
+
+
+def summed(x: Any, axis: Any, keepdims: bool = False) -> Any:
+    """`np.sum`, without its detour for arrays, which costs as much as the sum of a small one."""
+    if type(x) is np.ndarray:
+        return np.add.reduce(x, axis, None, None, keepdims)  # type: ignore[call-overload]
+    return np.sum(x, axis=axis, keepdims=keepdims)
 
 
 def axis_size(shape: tuple[int, ...], axis: Any) -> int:
@@ -89,9 +96,8 @@ def guarded_divide(numerator: Any, denominator: Any) -> Any:
         return numerator / denominator if denominator else infinite(math.copysign(1.0, denominator) * numerator)
     if _nonzero_number(denominator):
         return numerator / denominator
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = np.true_divide(numerator, denominator)
-    return zero_with(quotient, numerator)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return zero_with(np.true_divide(numerator, denominator), numerator)
 
 
 def _nonzero_number(x: Any) -> bool:
@@ -103,9 +109,8 @@ def guarded_multiply(g: Any, slope: Any) -> Any:
     """`g * slope`, but zero wherever g is, whatever the slope."""
     if type(g) is float and type(slope) is float:
         return g * slope if g else 0.0
-    with np.errstate(invalid="ignore"):
-        product = g * slope
-    return zero_with(product, g)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return zero_with(g * slope, g)
 
 
 def infinite(g: Any) -> Any:
@@ -117,7 +122,7 @@ def infinite(g: Any) -> Any:
 
 def zero_with(value: Any, factor: Any) -> Any:
     """A product with `factor`, made zero where the factor is zero and the product is not finite."""
-    if np.isfinite(np.sum(value)):
+    if np.isfinite(summed(value, None)):
         return value  # a sum is finite only if all its terms are; a sum that overflows by itself only costs time
     finite = np.isfinite(value)
     mended = np.where(finite | (factor != 0), value, 0)
@@ -188,7 +193,12 @@ def extremum_weight(a: Any, ans: Any, axis: Any, keepdims: bool, initial: Any, w
     """
     if axis is not None and not keepdims:
         ans = np.expand_dims(ans, axis)
-    chosen = (a == ans) | (a != a)
+    chosen = a == ans
+    if np.any(ans != ans):
+        chosen = chosen | (a != a)
+    if where is True and initial is None:
+        weight = chosen / summed(chosen, axis, keepdims=True)
+        return weight if weight.dtype == ans.dtype else weight.astype(ans.dtype)
     if where is not True:
         chosen = chosen & where
     count = np.sum(chosen, axis=axis, keepdims=True)
