@@ -137,7 +137,7 @@ def matmul_vjp_x(g, ans, x, y):
         if x.ndim == 1:
             return g * y
         if x.ndim == 2:
-            return np.outer(g, y)
+            return g[:, None] * y
         return np.expand_dims(g, -1) * y
     if x.ndim == 1:
         if y.ndim == 2:
@@ -154,7 +154,7 @@ def matmul_vjp_y(g, ans, x, y):
         if y.ndim == 1:
             return g * x
         if y.ndim == 2:
-            return np.outer(x, g)
+            return x[:, None] * g
         return np.expand_dims(x, -1) * np.expand_dims(g, -2)
     if y.ndim == 1:
         if x.ndim == 2:

@@ -21,7 +21,7 @@ def dot_vjp_a(g, ans, a, b, out=None):
         if a.ndim == 1:
             return g * b
         if a.ndim == 2:
-            return np.outer(g, b)
+            return g[:, None] * b
         return np.expand_dims(g, -1) * b
     if b.ndim == 2:
         return np.dot(g, b.T)
@@ -39,7 +39,7 @@ def dot_vjp_b(g, ans, a, b, out=None):
         if b.ndim == 1:
             return g * a
         if b.ndim == 2:
-            return np.outer(a, g)
+            return a[:, None] * g
     if a.ndim == 2:
         if b.ndim <= 2:
             return np.dot(a.T, g)
