@@ -27,6 +27,8 @@ SELECTING = {
 }  # fmt: skip
 
 
+# Their slopes are zero where they choose the other operand: there a cotangent counts for nothing, even an infinite one.
+CHOOSING = {np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.ndarray.clip}
 POWERS = {operator.pow, np.power, np.float_power}
 
 
@@ -64,6 +66,26 @@ def may_be_nonfinite(fn: Function) -> set[str]:
             if singular or (passes_on and core.reads(value) & found):
                 found |= {n for n in targets if not _raises(operations.kind(core.name(n)))}
     return found
+
+
+def may_be_steep(fn: Function) -> set[str]:
+    """The active names whose cotangent may be infinite: a later operation may have an infinite slope."""
+    operations = Operations(fn)
+    found: set[str] = set()
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for targets, value in _assignments(fn.body):
+            if targets & found or _steep(value, operations):
+                found |= core.reads(value) & fn.facts.active
+    return found
+
+
+def _steep(value: Any, operations: Operations) -> bool:
+    if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
+        return False
+    rule = rules.find(operations.function(value))
+    return rule is not None and (rule.singular or rule.guarded or _fractional(value, operations))
 
 
 def _fractional(value: Any, operations: Operations) -> bool:

@@ -174,7 +174,12 @@ def saturated_sigmoid(x):
     return np.sum(1 / (1 + np.exp(-1000 * x)))
 
 
+def root_of_a_rectified_value(x):
+    return np.sum(np.sqrt(np.maximum(x, 0)) + np.clip(x, 0.0, 9.0) ** 0.3)
+
+
 FOUND = [
+    (root_of_a_rectified_value, SIGNS),
     (carried_array_read_through_a_sum, X, C),
     (sum_of_a_carried_array_is_returned, X, C),
     (carried_array_grows_by_broadcasting, X[:1], C),

@@ -20,7 +20,7 @@ from s2s.runtime import numeric
 from s2s.transforms.callee import OPERATORS
 from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.rulebody import Bodies, Namer
-from s2s.transforms.selecting import may_be_dropped, may_be_nonfinite
+from s2s.transforms.selecting import CHOOSING, may_be_dropped, may_be_nonfinite, may_be_steep
 from s2s.transforms.task import Program
 
 
@@ -58,6 +58,7 @@ class Fragments:
         self.bodies = Bodies(program, namer, self.kind, fn.facts.shapes)
         self.droppable = may_be_dropped(fn)
         self.nonfinite = may_be_nonfinite(fn)
+        self.steep = may_be_steep(fn)
 
     # --- statements of the reverse sweep ---
 
@@ -250,7 +251,12 @@ class Fragments:
                 g = self.whole(g, spread, y, stmts, origin)
             if size != SCALAR:
                 spread = None
-        value, negative = self.multiplied(g, partial, guarded, stmts, origin, finite=found.rule.guarded)
+        if found.function in CHOOSING and y in self.steep:
+            weight = self.emit(stmts, "weight", partial, origin)
+            guarded_multiply = self.namer.bind("guarded_multiply", numeric.guarded_multiply)
+            value, negative = core.call(guarded_multiply, weight, g), False
+        else:
+            value, negative = self.multiplied(g, partial, guarded, stmts, origin, finite=found.rule.guarded)
         if spread is not None:
             return self.spread_product(target, value, negative, y, spread, stmts, origin)
         fresh = not smaller and (self.reduces(y, target) or not core.is_atom(value))
