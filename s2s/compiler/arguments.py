@@ -109,6 +109,13 @@ def _check_array(place: str, value: Any) -> None:
                 f"{place} is an array of objects, which has no derivative", hint="convert it: x.astype(float)."
             )
         return
+    if isinstance(value, (float, complex)) and type(value) not in (float, complex):
+        if isinstance(value, np.generic):
+            return
+        fix = f"pass {'float' if isinstance(value, float) else 'complex'}(x)."
+        raise ArgumentError(
+            f"{place} is of type {_type_name(value)}, a number whose arithmetic may be its own", hint=fix
+        )
     if isinstance(value, np.ma.MaskedArray):
         fix = "pass x.filled(0.0), or x.data and its mask apart."
     elif isinstance(value, np.matrix):

@@ -248,3 +248,14 @@ def test_arguments_are_never_changed():
     assert not np.shares_memory(got["w"], p["w"])
     got["list"][0][0] = 7.0
     assert p["list"][0][0] == 1.0
+
+
+def test_a_number_with_arithmetic_of_its_own_is_refused():
+    class Loud(float):
+        def __mul__(self, other):
+            return 100.0 * float(self) * float(other)
+
+    for argnums in (0, 1):
+        with pytest.raises(s2s.errors.ArgumentError, match=r"Loud.*arithmetic[\s\S]*float\(x\)"):
+            s2s.grad(lambda x, y: x * x * y, argnums=argnums)(Loud(2.0), 3.0)
+    assert s2s.grad(lambda x, y: x * x * y)(np.float64(2.0), 3.0) == 12.0
