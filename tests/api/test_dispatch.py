@@ -3,7 +3,6 @@
 import collections
 import dataclasses
 import threading
-import timeit
 import types
 
 import numpy as np
@@ -342,22 +341,3 @@ def test_threads_call_and_compile_one_function_at_once():
         thread.join()
     assert failures == []
     assert len(df.driver._variants) == len(arguments)
-
-
-def test_a_cached_call_costs_little():
-    def f(a, b, c, d):
-        return np.sum(a) + np.sum(b) + np.mean(c) + np.max(d)
-
-    arrays = [np.ones((3, 2)), np.ones(2), np.ones(3), np.ones(3)]
-    df = s2s.grad(f)
-    df(*arrays)
-    df(*arrays)
-    generated = df.driver.latest.compiled.built.function
-    a, b, c, d = arrays
-
-    def best(function):
-        run = timeit.Timer("f(a, b, c, d)", globals={"f": function, "a": a, "b": b, "c": c, "d": d})
-        return min(run.repeat(repeat=300, number=100)) / 100
-
-    # The budget is a microsecond on an idle machine; other processes may share this one.
-    assert best(df) - best(generated) < 3e-6

@@ -2,7 +2,6 @@
 
 import functools
 import threading
-import time
 
 import gast
 import numpy as np
@@ -390,18 +389,6 @@ def test_generator_expression_is_no_generator_function():
 
 
 # --- cost, threads ---
-
-
-def test_found_quickly_in_a_long_file(tmp_path):
-    text = "\n".join(f"def f{i}(x):\n    y = x * {i}\n    return [lambda z: z + y, y]\n" for i in range(250))
-    space = load(tmp_path / "long.py", text)
-    find(space["f0"])
-    seconds = []
-    for i in range(100, 120):
-        start = time.perf_counter()
-        find(space[f"f{i}"])
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 2e-3
 
 
 def test_threads_find_the_same(tmp_path):

@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import re
-import time
 import traceback
 from collections import namedtuple
 
@@ -362,28 +361,6 @@ def test_indexing_in_a_loop_allocates_nothing():
     assert "zeros" not in inside.split("return")[0]
 
 
-def seconds(call):
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def test_indexing_in_a_loop_costs_the_same_in_long_arrays():
-    def f(u):
-        s = 0.0
-        for i in range(300):
-            s += u[i] * u[i]
-        return s
-
-    gradient = s2s.grad(f, strict=True)
-    short, long = np.ones(300), np.ones(300_000)
-    gradient(short), gradient(long)
-    # With an array of zeros in each round, the long one would take a thousand times as long.
-    assert min(seconds(lambda: gradient(long)) for _ in range(5)) < 20 * min(
-        seconds(lambda: gradient(short)) for _ in range(5)
-    )
-
-
 def test_leaving_a_long_loop_early_costs_the_rounds_that_ran():
     def f(x):
         for i in range(10**7):
@@ -392,9 +369,8 @@ def test_leaving_a_long_loop_early_costs_the_rounds_that_ran():
                 break
         return x
 
-    gradient = s2s.grad(f, strict=True)
-    holds(f, X)
-    assert seconds(lambda: gradient(X)) < 0.1
+    source = holds(f, X)
+    assert "[:trips]" in source or "range(trips)" in source  # not the ten million that might have run
 
 
 def test_loop_of_a_million_rounds():
