@@ -304,6 +304,11 @@ def ndim_of(kind: Kind) -> int | None:
     return 0 if isinstance(kind, (Scalar, Int, Bool)) else None
 
 
+def is_python_number(kind: Kind) -> bool:
+    """Whether a value is a Python float or complex: it raises where NumPy's numbers are infinite."""
+    return isinstance(kind, Scalar) and kind.python
+
+
 def immutable(kind: Kind) -> bool:
     """Whether `x += v` on a value of this kind certainly rebinds x."""
     return isinstance(kind, (Scalar, Int, Bool, Str, NoneKind))

@@ -22,6 +22,7 @@ from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.prune import prune
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.scalarise import scalarise
+from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 from s2s.transforms.versions import versions
 
@@ -58,8 +59,7 @@ class _Expand:
                 twin, body = self.twin(found, core.origin_of(stmt))
                 self.twins[name] = twin
                 new.extend(body)
-            changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
-            new.append(core.rebuilt(stmt, **changes) if changes else stmt)
+            new.append(with_blocks(stmt, lambda _, block: self.block(block)))
         return new
 
     def active_call(self, stmt: Any) -> Operation | None:
@@ -106,9 +106,6 @@ class _Expand:
 
     def placed(self, stmt: Any, origin: Any) -> Any:
         """A statement of the decomposition, at the place of the call."""
-        changes = {
-            name: [self.placed(s, origin) for s in block] for name, block in core.blocks(stmt) if "." not in name
-        }
-        new = core.rebuilt(stmt, **changes)
+        new = core.rebuilt(with_blocks(stmt, lambda _, block: [self.placed(s, origin) for s in block]))
         new.origin = origin
         return new

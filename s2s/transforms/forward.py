@@ -24,6 +24,7 @@ from s2s.transforms.infer import infer_rest
 from s2s.transforms.operations import Operation
 from s2s.transforms.reverse.fragments import Fragments, leading
 from s2s.transforms.rulebody import Namer
+from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 
 
@@ -96,8 +97,7 @@ class _Forward:
     def block(self, stmts: Sequence[Any]) -> list[Any]:
         out: list[Any] = []
         for stmt in stmts:
-            changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
-            out.append(core.rebuilt(stmt, **changes) if changes else stmt)
+            out.append(with_blocks(stmt, lambda _, block: self.block(block)))
             if isinstance(stmt, gast.Assign) and set(core.writes(stmt)) & self.active:
                 self.assign(stmt, out)
         return out
@@ -173,9 +173,8 @@ class _Forward:
         self, found: Operation, parameter: str, y: str, x_dot: Any, out: list[Any], origin: Any
     ) -> tuple[Any, bool]:
         stmts, partial = self.fragments.partial(found, parameter, y, origin)
-        python = isinstance(self.kind(core.name(y)), K.Scalar) and self.kind(core.name(y)).python  # type: ignore[attr-defined]
         singular = found.rule.singular or self.fragments.nonfinite_factor(partial, stmts)
-        guarded = found.rule.guarded or (singular and not python)
+        guarded = found.rule.guarded or (singular and not K.is_python_number(self.kind(core.name(y))))
         value, negative = self.fragments.multiplied(x_dot, partial, guarded, stmts, origin, finite=found.rule.guarded)
         out.extend(as_tangent(s) for s in stmts)
         return value, negative

@@ -21,6 +21,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.copies import assignments
+from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 
 Path = tuple[Any, ...]
@@ -138,8 +139,7 @@ class _Leaves:
                     continue
                 if name in self.reads:
                     stmt = core.rebuilt(stmt, value=core.name(self.names[self.reads[name]]))
-            changes = {field: self.block(block) for field, block in core.blocks(stmt) if "." not in field}
-            new.append(core.rebuilt(stmt, **changes) if changes else stmt)
+            new.append(with_blocks(stmt, lambda _, block: self.block(block)))
         return new or [core.place(gast.Pass(), None)]
 
 

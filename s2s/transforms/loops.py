@@ -22,7 +22,7 @@ from s2s.transforms.copies import assignments
 from s2s.transforms.infer import ITERATORS
 from s2s.transforms.operations import Operations
 from s2s.transforms.rulebody import Namer
-from s2s.transforms.structure import statements, uses
+from s2s.transforms.structure import statements, uses, with_blocks
 from s2s.transforms.task import Task
 
 
@@ -55,8 +55,7 @@ class _Loops:
                 self.definitions[stmt.targets[0].id] = stmt.value
                 new.extend(self.views(stmt))
                 continue
-            changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
-            stmt = core.rebuilt(stmt, **changes) if changes else stmt
+            stmt = with_blocks(stmt, lambda _, block: self.block(block))
             if isinstance(stmt, gast.For) and self.becomes_indexed(stmt.iter):
                 made = set(self.iterators(stmt.iter))
                 new = [s for s in new if not (isinstance(s, gast.Assign) and made & set(core.writes(s)))]

@@ -20,6 +20,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.kinds import Kind
 from s2s.transforms.copies import assignments
+from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 
 
@@ -51,8 +52,7 @@ class _Methods:
             stmt = stmt if value is stmt.value else core.rebuilt(stmt, value=value)
             self.note(stmt)
             return stmt
-        changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
-        return core.rebuilt(stmt, **changes) if changes else stmt
+        return with_blocks(stmt, lambda _, block: self.block(block))
 
     def note(self, stmt: Any) -> None:
         """Take note of a name that holds an object for good."""

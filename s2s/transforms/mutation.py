@@ -20,6 +20,7 @@ from s2s.transforms.callee import attribute_kind, ours
 from s2s.transforms.infer import ITERATORS, PURE
 from s2s.transforms.operations import Operations
 from s2s.transforms.samples import draws, only_reads
+from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 from s2s.transforms.versions import INPLACE
 
@@ -64,8 +65,7 @@ class _Mutation:
             self.expression(stmt.value, origin)
         elif isinstance(stmt, gast.With):
             self.context(stmt)
-        changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
-        return core.rebuilt(stmt, **changes) if changes else stmt
+        return with_blocks(stmt, lambda _, block: self.block(block))
 
     def write(self, target: Any, value: Any, origin: Any) -> None:
         """A write to an attribute of a number that carries no derivative is kept; other writes are refused."""

@@ -19,7 +19,7 @@ from s2s.transforms.copies import assignments
 from s2s.transforms.infer import expression_kinds
 from s2s.transforms.operations import Operations
 from s2s.transforms.rulebody import Namer
-from s2s.transforms.structure import statements
+from s2s.transforms.structure import statements, with_blocks
 from s2s.transforms.task import Task
 
 # A list times a number is written out up to this length.
@@ -50,8 +50,7 @@ class _Scalarise:
             if isinstance(stmt, gast.Assign):
                 new.extend(self.assign(stmt))
             else:
-                changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
-                new.append(core.rebuilt(stmt, **changes) if changes else stmt)
+                new.append(with_blocks(stmt, lambda _, block: self.block(block)))
         return new
 
     def assign(self, stmt: Any) -> list[Any]:

@@ -8,7 +8,7 @@ infinity must be zero. The guard costs a pass over the array, so it is written o
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gast
@@ -16,7 +16,6 @@ import numpy as np
 
 from s2s import core, rules
 from s2s import kinds as K
-from s2s.core import Function
 from s2s.transforms.operations import Operations
 
 SELECTING = {
@@ -32,60 +31,70 @@ CHOOSING = {np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.ndarray.clip}
 POWERS = {operator.pow, np.power, np.float_power}
 
 
-def may_be_dropped(fn: Function) -> set[str]:
+def may_be_dropped(operations: Operations) -> set[str]:
     """The active names of which a later operation may drop or saturate entries."""
-    operations = Operations(fn)
-    found: set[str] = set()
-    size = -1
-    while size != len(found):
-        size = len(found)
-        for targets, value in _assignments(fn.body):
-            if targets & found or _may_drop(value, operations):
-                found |= core.reads(value) & fn.facts.active
-    return found
+    return _leading_to(_may_drop, operations)
 
 
-def may_be_nonfinite(fn: Function) -> set[str]:
+def may_be_steep(operations: Operations) -> set[str]:
+    """The active names whose cotangent may be infinite: a later operation may have an infinite slope."""
+    return _leading_to(_singular, operations)
+
+
+def may_be_nonfinite(operations: Operations) -> set[str]:
     """The names that are not finite where a quotient or logarithm is infinite, or a root has no real value.
 
     As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x. Python's numbers raise
     instead.
     """
-    operations = Operations(fn)
+
+    def results(targets: set[str], value: Any, found: set[str]) -> set[str]:
+        if targets <= found or not (_singular(value, operations) or _passes_on(value, found, operations)):
+            return set()
+        return {n for n in targets if not K.is_python_number(operations.kind(core.name(n)))}
+
+    return _closure(results, operations)
+
+
+def _leading_to(reached: Callable[[Any, Operations], bool], operations: Operations) -> set[str]:
+    """The active names from which an operation of some sort is reached."""
+
+    def operands(targets: set[str], value: Any, found: set[str]) -> set[str]:
+        leads = targets & found or reached(value, operations)
+        return core.reads(value) & operations.fn.facts.active if leads else set()
+
+    return _closure(operands, operations)
+
+
+def _closure(more: Callable[[set[str], Any, set[str]], set[str]], operations: Operations) -> set[str]:
+    """All names that `more(targets, value, found)` gives for the assignments of the function, until none is new."""
+    assigned = list(_assignments(operations.fn.body))
     found: set[str] = set()
     size = -1
     while size != len(found):
         size = len(found)
-        for targets, value in _assignments(fn.body):
-            if targets <= found or not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call, gast.Name)):
-                continue
-            rule = None if isinstance(value, gast.Name) else rules.find(operations.function(value))
-            singular = rule is not None and (rule.singular or rule.guarded or _fractional(value, operations))
-            passes_on = isinstance(value, gast.Name) or (rule is not None and rule.bodies)
-            passes_on = passes_on or operations.function(value) in POWERS
-            if singular or (passes_on and core.reads(value) & found):
-                found |= {n for n in targets if not _raises(operations.kind(core.name(n)))}
+        for targets, value in assigned:
+            found |= more(targets, value, found)
     return found
 
 
-def may_be_steep(fn: Function) -> set[str]:
-    """The active names whose cotangent may be infinite: a later operation may have an infinite slope."""
-    operations = Operations(fn)
-    found: set[str] = set()
-    size = -1
-    while size != len(found):
-        size = len(found)
-        for targets, value in _assignments(fn.body):
-            if targets & found or _steep(value, operations):
-                found |= core.reads(value) & fn.facts.active
-    return found
-
-
-def _steep(value: Any, operations: Operations) -> bool:
+def _singular(value: Any, operations: Operations) -> bool:
+    """Whether an operation may have an infinite slope, or no value, somewhere."""
     if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
         return False
     rule = rules.find(operations.function(value))
     return rule is not None and (rule.singular or rule.guarded or _fractional(value, operations))
+
+
+def _passes_on(value: Any, found: set[str], operations: Operations) -> bool:
+    """Whether an operation gives what is not finite where its operand is not."""
+    if not core.reads(value) & found or not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call, gast.Name)):
+        return False
+    if isinstance(value, gast.Name):
+        return True
+    function = operations.function(value)
+    rule = rules.find(function)
+    return function in POWERS or (rule is not None and bool(rule.bodies))
 
 
 def _fractional(value: Any, operations: Operations) -> bool:
@@ -94,10 +103,6 @@ def _fractional(value: Any, operations: Operations) -> bool:
         return False
     exponent = value.right if isinstance(value, gast.BinOp) else (value.args or [None])[-1]
     return not (isinstance(exponent, gast.Constant) and type(exponent.value) is int and exponent.value >= 0)
-
-
-def _raises(kind: K.Kind) -> bool:
-    return isinstance(kind, K.Scalar) and kind.python
 
 
 def _may_drop(value: Any, operations: Operations) -> bool:

@@ -22,6 +22,7 @@ from s2s.core import Function
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.rulebody import Namer
+from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 
 
@@ -44,8 +45,7 @@ class _Sequences:
             if isinstance(stmt, gast.Assign) and isinstance(stmt.value, (gast.BinOp, gast.Call)):
                 new.extend(self.assign(stmt))
                 continue
-            changes = {name: self.block(block) for name, block in core.blocks(stmt) if "." not in name}
-            new.append(core.rebuilt(stmt, **changes) if changes else stmt)
+            new.append(with_blocks(stmt, lambda _, block: self.block(block)))
         return new
 
     def assign(self, stmt: Any) -> list[Any]:

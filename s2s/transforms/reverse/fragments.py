@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -56,9 +57,21 @@ class Fragments:
         self.operations = Operations(fn)
         self.kind = self.operations.kind
         self.bodies = Bodies(program, namer, self.kind, fn.facts.shapes)
-        self.droppable = may_be_dropped(fn)
-        self.nonfinite = may_be_nonfinite(fn)
-        self.steep = may_be_steep(fn)
+
+    @cached_property
+    def droppable(self) -> set[str]:
+        """The names of which a later operation may drop entries; forward mode does not ask."""
+        return may_be_dropped(self.operations)
+
+    @cached_property
+    def nonfinite(self) -> set[str]:
+        """The names that may be infinite or no numbers."""
+        return may_be_nonfinite(self.operations)
+
+    @cached_property
+    def steep(self) -> set[str]:
+        """The names whose adjoints may be infinite; asked for where an operation chooses between its operands."""
+        return may_be_steep(self.operations)
 
     # --- statements of the reverse sweep ---
 
@@ -318,7 +331,7 @@ class Fragments:
 
     def singular_and_dropped(self, y: str) -> bool:
         """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""
-        return y in self.droppable and not _python(self.kind(core.name(y)))
+        return y in self.droppable and not K.is_python_number(self.kind(core.name(y)))
 
     def multiplied(
         self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool = False
@@ -405,7 +418,7 @@ class Fragments:
         becomes_complex = have.kind != "c" and want.kind == "c"
         if not becomes_complex and _precision(have) == _precision(want):
             return held
-        dtype = core.attribute(operand, "dtype") if not _python(self.kind(operand)) else None
+        dtype = core.attribute(operand, "dtype") if not K.is_python_number(self.kind(operand)) else None
         if dtype is None or isinstance(self.kind(operand), K.Scalar):
             return held
         return core.call(core.attribute(held, "astype"), self.emit(stmts, "dtype", dtype, origin))
@@ -425,10 +438,6 @@ def as_reverse(stmt: Any) -> Any:
     """Mark a new statement as one of the reverse sweep."""
     stmt.sweep = "reverse"
     return stmt
-
-
-def _python(kind: K.Kind) -> bool:
-    return isinstance(kind, K.Scalar) and kind.python
 
 
 def leading(function: Any, count: int) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from s2s.core import Function
 from s2s.errors import ArgumentError, NotCompiled
 from s2s.runtime import numeric, pytree
 from s2s.transforms.bound import UNBOUND, unbound_reads
+from s2s.transforms.copies import assignments
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Bars, Spread
 from s2s.transforms.reverse.fragments import Fragments, as_reverse, reverse_assign
@@ -222,7 +223,7 @@ class _Joint:
         facts = self.fn.facts
         known = {**facts.kinds, seed: K.FLOAT}
         # A meeting name has another shape in another round: in the reverse sweep it says nothing of adjoints.
-        meeting = self.sweep.meeting
+        meeting = {name for name, times in assignments(self.fn).items() if times > 1}
         shapes = {n: shape for n, shape in facts.shapes.items() if n not in meeting and shape not in meeting}
         for name, bar in self.sweep.names.items():
             if bar != seed:

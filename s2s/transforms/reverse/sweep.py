@@ -17,7 +17,6 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
-from s2s.transforms.copies import assignments
 from s2s.transforms.operations import basic_index, boolean_index
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Adjoints, Bars, Spread, State, both
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
@@ -32,7 +31,6 @@ class Sweep(Adjoints):
         super().__init__(fn, namer, fragments)
         self.restorer = restorer
         self.heads: dict[int, set[str]] = {}  # by loop, the adjoints that are present at its head
-        self.meeting = {name for name, times in assignments(fn).items() if times > 1}
 
     # --- blocks ---
 
