@@ -56,6 +56,9 @@ class RuleNode(Node):
             result = [pulls[0](g, ans, *values)]
         else:
             result = [pull(g, ans, *values) for pull in pulls]
+        for i, mends in enumerate(self.plan.mends):
+            if mends:
+                result[i] = zero_with(result[i], g)
         if self.shapes is not None:
             for i, shape in enumerate(self.shapes):
                 if shape is not None:
@@ -108,6 +111,9 @@ class BoundNode(RuleNode):
         args, kwargs = self.operation.rule.spread(dict(zip(self.operation.names, values, strict=True)))
         pulls = self.plan.pulls if recording is None else self.plan.recorded_pulls()
         pulled = {i: pull(g, ans, *args, **kwargs) for i, pull in zip(self.plan.active, pulls, strict=True)}
+        for i, mends in zip(self.plan.active, self.plan.mends):
+            if mends:
+                pulled[i] = zero_with(pulled[i], g)
         result = []
         for k, (i, path) in enumerate(self.places):
             c = at(pulled[i], path) if path else pulled[i]
@@ -157,6 +163,16 @@ def pull_through(
 ) -> Sequence[Any]:
     """The cotangents through a decomposition; the engine, which differentiates it, sets this function."""
     raise NotImplementedError
+
+
+def zero_with(product: Any, g: Any) -> Any:
+    """A product with the cotangent g, made zero where g is zero and the slope is not finite."""
+    data = plain(product)
+    total = data if type(data) is not ndarray else np.add.reduce(data, None)
+    # infinity less infinity is no number; a sum is finite only if all its terms are
+    if total - total == 0 or np.shape(data) != np.shape(plain(g)):
+        return product
+    return np.where(np.isfinite(data) | (plain(g) != 0), product, 0)
 
 
 def freed(name: str) -> GraphFreedError:

@@ -19,6 +19,7 @@ from typing import Any
 
 from s2s import rules
 from s2s.errors import MissingRuleError
+from s2s.rules.arithmetic import POWERS
 from s2s.rules.registry import registry
 
 NOTHING, FORM, LAYOUT, WHOLE = 0, 1, 2, 3
@@ -37,6 +38,7 @@ class Plan:
     pulls: for each of them the formula `(g, ans, *params)`.
     partial: for each whether its formula lacks the last step, the sum over broadcast axes.
     any_partial: whether any does.
+    mends: for each whether its formula is a plain product with a slope that varies, and so may not be finite.
     saves: whether a value of a differentiable parameter, or of the result, is read: then a pass frees it.
     reads: what the formulas read of each parameter; None if they read no value and no form at all.
     reads_ans: the same of the result.
@@ -49,6 +51,7 @@ class Plan:
     reads: tuple[int, ...] | None
     reads_ans: int
     any_partial: bool
+    mends: tuple[bool, ...]
     saves: bool
     recorded: list[Callable[..., Any]]
 
@@ -107,6 +110,7 @@ class Operation:
             tuple(reads) if any(reads) else None,
             max((f.reads.get("ans", NOTHING) for f in formulas), default=NOTHING),
             any(f.partial for f in formulas),
+            tuple(bool(f.reads) and (f.partial or self.function in POWERS) for f in formulas),
             any(f.reads.get(name, NOTHING) == WHOLE for f in formulas for name in ("ans", *self.rule.differentiable)),
             [],
         )
@@ -127,7 +131,7 @@ class Operation:
             if component is None:
                 return Formula(pull, everything, False)
             product, reads = component
-            if rule.guarded or rule.singular:
+            if rule.guarded or rule.singular or rule.choosing:
                 return Formula(pull, {n: max(reads.get(n, NOTHING), FORM) for n in everything}, False)
             return Formula(product, reads, True)
         return Formula(pull, _reads(pull, everything), False)

@@ -112,7 +112,7 @@ def where_jvp_y(y_dot, ans, condition, x=None, y=None):
     return unbroadcast(np.where(condition, 0, y_dot), shape_of(ans))
 
 
-@elementwise(np.clip, wrt=("a", "a_min", "a_max", "min", "max"))
+@elementwise(np.clip, wrt=("a", "a_min", "a_max", "min", "max"), choosing=True)
 def clip(ans, a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     lower = min if a_min is None else a_min
     upper = max if a_max is None else a_max
@@ -120,7 +120,7 @@ def clip(ans, a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     return weights[0], weights[1], weights[2], weights[1], weights[2]
 
 
-@elementwise(np.ndarray.clip, wrt=("a", "min", "max"))
+@elementwise(np.ndarray.clip, wrt=("a", "min", "max"), choosing=True)
 def clip_method(ans, a, min=None, max=None, out=None):
     return clip_weights(a, min, max)
 

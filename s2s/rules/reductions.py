@@ -8,7 +8,7 @@ import numpy as np
 
 from s2s.rules.kinds_of import reduced, running
 from s2s.rules.registry import jvp, linear, vjp, zero_derivative
-from s2s.runtime.numeric import axis_size, extremum_weight, guarded_divide, shape_of, unbroadcast
+from s2s.runtime.numeric import axis_size, extremum_weight, guarded_divide, guarded_multiply, shape_of, unbroadcast
 from s2s.runtime.recurrence import product_of_rest, products_before, recurrence, reverse_recurrence
 
 # --- sum and mean -----------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def extremum_vjp(g, ans, a, axis=None, out=None, keepdims=False, initial=None, w
 @jvp(*EXTREMA, wrt="a")
 def extremum_jvp(a_dot, ans, a, axis=None, out=None, keepdims=False, initial=None, where=True):
     weight = extremum_weight(a, ans, axis, keepdims, initial, where)
-    return np.sum(a_dot * weight, axis=axis, keepdims=keepdims)
+    return np.sum(guarded_multiply(weight, a_dot), axis=axis, keepdims=keepdims)
 
 
 # --- running sums and products ----------------------------------------------------------------------------------

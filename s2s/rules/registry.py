@@ -124,6 +124,7 @@ def elementwise(
     wrt: str | tuple[str, ...] | None = None,
     guarded: bool = False,
     singular: bool = False,
+    choosing: bool = False,
     **facts: Any,
 ) -> Callable[[F], F]:
     """The body `(ans, *params)` returns the partial derivative of each element, or a tuple of them, one for each name.
@@ -146,10 +147,11 @@ def elementwise(
             bodies=dict.fromkeys(by, body),
             partial_index=index,
             partials=partials,
-            vjps={p: _vjp_of(partials[p], value[p], guard) for p in by},
-            jvps={p: _jvp_of(partials[p], guard) for p in by},
+            vjps={p: _vjp_of(partials[p], value[p], guard, choosing) for p in by},
+            jvps={p: _jvp_of(partials[p], guard, choosing) for p in by},
             guarded=guarded,
             singular=singular,
+            choosing=choosing,
         )
         registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
         return body
@@ -228,6 +230,7 @@ def _merged(earlier: Rule | None, new: Rule) -> Rule:
         linear=(earlier.linear - replaced) | new.linear,
         guarded=earlier.guarded or new.guarded,
         singular=earlier.singular or new.singular,
+        choosing=earlier.choosing or new.choosing,
     )
 
 
@@ -274,12 +277,14 @@ def _reader(body: Body, name: str) -> Callable[[Sequence[Any], Mapping[str, Any]
     return lambda params, kwargs: params[position]
 
 
-def _vjp_of(partial: Body, value: Callable[..., Any], guard: bool) -> Body:
+def _vjp_of(partial: Body, value: Callable[..., Any], guard: bool, choosing: bool) -> Body:
     """The cotangent of a parameter from its partial."""
 
     def elementwise_vjp(g: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
         if guard:
             product = guarded_multiply(g, _slope(partial, ans, params, kwargs))
+        elif choosing:
+            product = guarded_multiply(partial(ans, *params, **kwargs), g)
         else:
             product = g * partial(ans, *params, **kwargs)
         return unbroadcast(product, shape_of(value(params, kwargs)))
@@ -287,12 +292,14 @@ def _vjp_of(partial: Body, value: Callable[..., Any], guard: bool) -> Body:
     return elementwise_vjp
 
 
-def _jvp_of(partial: Body, guard: bool) -> Body:
+def _jvp_of(partial: Body, guard: bool, choosing: bool) -> Body:
     """The tangent of the result from the partial of one parameter."""
 
     def elementwise_jvp(p_dot: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
         if guard:
             product = guarded_multiply(p_dot, _slope(partial, ans, params, kwargs))
+        elif choosing:
+            product = guarded_multiply(partial(ans, *params, **kwargs), p_dot)
         else:
             product = partial(ans, *params, **kwargs) * p_dot
         return real_if_real(unbroadcast(product, shape_of(ans)), ans)

@@ -35,6 +35,7 @@ class Rule:
     zero: the derivative is zero by all parameters; zeros: the parameters by which it is.
     guarded: a slope can be infinite where the result is finite: bodies return quotients `a / b`.
     singular: likewise, but only where the result is infinite too.
+    choosing: of elementwise rules, where a slope is zero the operand counts for nothing, however steep what follows is.
     kind: `(*kinds)`, one for each parameter -> the kind of the result; None where sample values tell.
     view: parameters whose memory the result may share; mutates: parameters that the function writes into.
     containers: parameters that are sequences (nested for `np.array`) of differentiable values; their cotangent is a
@@ -56,6 +57,7 @@ class Rule:
     zeros: frozenset[str] = frozenset()
     guarded: bool = False
     singular: bool = False
+    choosing: bool = False
     kind: Callable[..., Kind] | None = None
     view: tuple[str, ...] = ()
     mutates: tuple[str, ...] = ()

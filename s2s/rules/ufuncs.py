@@ -212,7 +212,7 @@ def sign_jvp(x_dot, ans, x):
 # Where two values tie, each has half of the derivative.
 
 
-@elementwise(np.maximum, np.minimum, np.fmax, np.fmin)
+@elementwise(np.maximum, np.minimum, np.fmax, np.fmin, choosing=True)
 def extremum(ans, x, y):
     return tie_weight(x, y, ans), tie_weight(y, x, ans)
 
@@ -232,7 +232,7 @@ def ldexp(ans, x, i):
     return np.ldexp(1.0, i)
 
 
-@elementwise(np.nan_to_num, wrt="x")
+@elementwise(np.nan_to_num, wrt="x", choosing=True)
 def nan_to_num(ans, x, copy=True, nan=0.0, posinf=None, neginf=None):
     return np.isfinite(x)
 

@@ -8,7 +8,7 @@ infinity must be zero. The guard costs a pass over the array, so it is written o
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import gast
@@ -16,7 +16,8 @@ import numpy as np
 
 from s2s import core, rules
 from s2s import kinds as K
-from s2s.transforms.operations import Operations
+from s2s.rules.arithmetic import POWERS
+from s2s.transforms.operations import Operations, boolean_index
 
 SELECTING = {
     np.where, np.select, np.choose, np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.ndarray.clip, np.max, np.min,
@@ -26,9 +27,13 @@ SELECTING = {
 }  # fmt: skip
 
 
-# Their slopes are zero where they choose the other operand: there a cotangent counts for nothing, even an infinite one.
-CHOOSING = {np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.ndarray.clip}
-POWERS = {operator.pow, np.power, np.float_power}
+# What a program that calls one of these is given may hold entries that are no numbers.
+MISSING_DATA = {
+    np.isnan, np.isfinite, np.isinf, np.nan_to_num, np.nansum, np.nanmean, np.nanprod, np.nanvar, np.nanstd, np.nanmax,
+    np.nanmin,
+}  # fmt: skip
+# These hand on the entries of their operands as they are.
+MOVING = {np.where, np.select, np.choose, operator.getitem, np.take, np.ndarray.take, np.stack, np.concatenate}
 
 
 def may_be_dropped(operations: Operations) -> set[str]:
@@ -41,19 +46,80 @@ def may_be_steep(operations: Operations) -> set[str]:
     return _leading_to(_singular, operations)
 
 
+def may_move_steeply(operations: Operations, nonfinite: set[str]) -> set[str]:
+    """The names whose tangents may be infinite or no numbers: results of what has an infinite slope, and what follows.
+
+    nonfinite: what `may_be_nonfinite` gives.
+    """
+
+    def results(targets: set[str], value: Any, found: set[str]) -> set[str]:
+        moves = core.reads(value) & (found | operations.fn.facts.active)
+        return targets if moves and (core.reads(value) & (found | nonfinite) or _singular(value, operations)) else set()
+
+    return _closure(results, operations)
+
+
 def may_be_nonfinite(operations: Operations) -> set[str]:
     """The names that are not finite where a quotient or logarithm is infinite, or a root has no real value.
 
     As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x. Python's numbers raise
-    instead.
+    instead. What is written as no finite number counts too, and so do data, where the program asks for missing ones.
     """
 
     def results(targets: set[str], value: Any, found: set[str]) -> set[str]:
-        if targets <= found or not (_singular(value, operations) or _passes_on(value, found, operations)):
+        if targets <= found:
+            return set()
+        if _written_nonfinite(value, operations):
+            return targets
+        if not (_singular(value, operations) or _passes_on(value, found, operations)):
             return set()
         return {n for n in targets if not K.is_python_number(operations.kind(core.name(n)))}
 
-    return _closure(results, operations)
+    return _closure(results, operations, _incomplete_data(operations))
+
+
+def _incomplete_data(operations: Operations) -> set[str]:
+    """The arrays that the program is given, where it may leave out entries that are no numbers.
+
+    A program that asks which entries are numbers may have such ones in all arrays; one that masks entries out, in those
+    that it is not differentiated by.
+    """
+    assigned = list(_assignments(operations.fn.body))
+    asks = any(_asks(value, operations) for _, value in assigned)
+    if not asks and not any(_masks(value, operations) for _, value in assigned):
+        return set()
+    given = set[str]().union(*(core.reads(value) for _, value in assigned)).difference(*(t for t, _ in assigned))
+    floats = {n for n in given if (K.dtype_of(operations.kind(core.name(n))) or np.dtype(bool)).kind in "fc"}
+    return floats if asks else floats - operations.fn.facts.active
+
+
+def _asks(value: Any, operations: Operations) -> bool:
+    """Whether an operation asks which entries are numbers, or leaves out those that are none."""
+    return isinstance(value, gast.Call) and operations.function(value) in MISSING_DATA
+
+
+def _masks(value: Any, operations: Operations) -> bool:
+    """Whether an operation leaves out entries by a mask."""
+    if isinstance(value, gast.Subscript):
+        return boolean_index(value.slice, operations.kind)
+    if not isinstance(value, gast.Call):
+        return False
+    return operations.function(value) is np.where or any(k.arg == "where" for k in value.keywords)
+
+
+def _written_nonfinite(value: Any, operations: Operations) -> bool:
+    """Whether an expression is `np.nan`, `math.inf`, `float("nan")`, or has such a number as an operand."""
+    if isinstance(value, gast.Attribute):
+        owner = operations.kind(value.value)
+        return isinstance(owner, K.Static) and _is_nonfinite(getattr(owner.value, value.attr, None))
+    if isinstance(value, gast.Call) and operations.function(value) is float and len(value.args) == 1:
+        (text,) = value.args
+        return isinstance(text, gast.Constant) and isinstance(text.value, str)
+    return any(_is_nonfinite(operations.fn.scope.lookup(n)) for n in core.reads(value) - operations.local)
+
+
+def _is_nonfinite(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and not np.isfinite(value)
 
 
 def _leading_to(reached: Callable[[Any, Operations], bool], operations: Operations) -> set[str]:
@@ -66,10 +132,12 @@ def _leading_to(reached: Callable[[Any, Operations], bool], operations: Operatio
     return _closure(operands, operations)
 
 
-def _closure(more: Callable[[set[str], Any, set[str]], set[str]], operations: Operations) -> set[str]:
+def _closure(
+    more: Callable[[set[str], Any, set[str]], set[str]], operations: Operations, known: Iterable[str] = ()
+) -> set[str]:
     """All names that `more(targets, value, found)` gives for the assignments of the function, until none is new."""
     assigned = list(_assignments(operations.fn.body))
-    found: set[str] = set()
+    found = set(known)
     size = -1
     while size != len(found):
         size = len(found)
@@ -88,13 +156,13 @@ def _singular(value: Any, operations: Operations) -> bool:
 
 def _passes_on(value: Any, found: set[str], operations: Operations) -> bool:
     """Whether an operation gives what is not finite where its operand is not."""
-    if not core.reads(value) & found or not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call, gast.Name)):
+    if not core.reads(value) & found or isinstance(value, gast.Compare):
         return False
     if isinstance(value, gast.Name):
         return True
     function = operations.function(value)
     rule = rules.find(function)
-    return function in POWERS or (rule is not None and bool(rule.bodies))
+    return function in POWERS or function in MOVING or (rule is not None and bool(rule.bodies or rule.view))
 
 
 def _fractional(value: Any, operations: Operations) -> bool:

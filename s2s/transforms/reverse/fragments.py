@@ -17,11 +17,11 @@ import numpy as np
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.rules.arithmetic import POWERS
 from s2s.runtime import numeric
-from s2s.transforms.callee import OPERATORS
 from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.rulebody import Bodies, Namer
-from s2s.transforms.selecting import CHOOSING, may_be_dropped, may_be_nonfinite, may_be_steep
+from s2s.transforms.selecting import may_be_dropped, may_be_nonfinite, may_be_steep, may_move_steeply
 from s2s.transforms.task import Program
 
 
@@ -67,6 +67,11 @@ class Fragments:
     def nonfinite(self) -> set[str]:
         """The names that may be infinite or no numbers."""
         return may_be_nonfinite(self.operations)
+
+    @cached_property
+    def moving_steeply(self) -> set[str]:
+        """The names whose tangents may be infinite; asked for in forward mode."""
+        return may_move_steeply(self.operations, self.nonfinite)
 
     @cached_property
     def steep(self) -> set[str]:
@@ -177,12 +182,11 @@ class Fragments:
         return core.name(self.namer.bind("default", value))
 
     def mended(self, value: Any, found: Operation, y: str, atom: Any, g: Any, stmts: list[Any], origin: Any) -> Any:
-        """The cotangent of an elementwise operation, zero where `g` is and a slope is not finite."""
+        """The cotangent through a power, zero where `g` is and the slope is not finite."""
         shapes = self.fn.facts.shapes
-        elementwise = isinstance(found.function, np.ufunc) or found.function in OPERATORS.values()
         alike = K.ndim_of(self.kind(atom)) == 0 or (shapes.get(y) is not None and shapes.get(y) == shapes.get(atom.id))
         used = core.reads([value, *(s.value for s in stmts)]) | {atom.id, y}
-        if not elementwise or not alike or not used & self.nonfinite or not self.singular_and_dropped(y):
+        if found.function not in POWERS or not alike or not used & self.nonfinite or not self.singular_and_dropped(y):
             return value
         held = self.emit(stmts, "t", value, origin)
         return core.call(self.namer.bind("zero_with", numeric.zero_with), held, g)
@@ -264,10 +268,8 @@ class Fragments:
                 g = self.whole(g, spread, y, stmts, origin)
             if size != SCALAR:
                 spread = None
-        if found.function in CHOOSING and y in self.steep:
-            weight = self.emit(stmts, "weight", partial, origin)
-            guarded_multiply = self.namer.bind("guarded_multiply", numeric.guarded_multiply)
-            value, negative = core.call(guarded_multiply, weight, g), False
+        if found.rule.choosing and y in self.steep:
+            value, negative = self.chosen(partial, g, stmts, origin), False
         else:
             value, negative = self.multiplied(g, partial, guarded, stmts, origin, finite=found.rule.guarded)
         if spread is not None:
@@ -332,6 +334,11 @@ class Fragments:
     def singular_and_dropped(self, y: str) -> bool:
         """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""
         return y in self.droppable and not K.is_python_number(self.kind(core.name(y)))
+
+    def chosen(self, partial: Any, g: Any, stmts: list[Any], origin: Any) -> Any:
+        """The share of `g` that is the operand's, zero where it was not chosen, even if `g` is infinite."""
+        weight = self.emit(stmts, "weight", partial, origin)
+        return core.call(self.namer.bind("guarded_multiply", numeric.guarded_multiply), weight, g)
 
     def multiplied(
         self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool = False
