@@ -28,6 +28,12 @@ def unbroadcast_vjp(g_bar, ans, g, shape):
     return unbroadcast(g_bar, shape_of(g))
 
 
+@linear(numeric.extremum_share, wrt="g", zeros=("a", "extremum"))
+def extremum_share_vjp(g_bar, ans, g, a, extremum, axis, keepdims, initial, where):
+    weight = numeric.extremum_weight(a, extremum, axis, keepdims, initial, where)
+    return np.sum(g_bar * weight, axis=axis, keepdims=keepdims)
+
+
 @elementwise(real_if_real, wrt="x", zeros="like")
 def real_part(ans, x, like):
     return 1

@@ -8,7 +8,15 @@ import numpy as np
 
 from s2s.rules.kinds_of import reduced, running
 from s2s.rules.registry import jvp, linear, vjp, zero_derivative
-from s2s.runtime.numeric import axis_size, extremum_weight, guarded_divide, guarded_multiply, shape_of, unbroadcast
+from s2s.runtime.numeric import (
+    axis_size,
+    extremum_share,
+    extremum_weight,
+    guarded_divide,
+    guarded_multiply,
+    shape_of,
+    unbroadcast,
+)
 from s2s.runtime.recurrence import product_of_rest, products_before, recurrence, reverse_recurrence
 
 # --- sum and mean -----------------------------------------------------------------------------------------------
@@ -183,11 +191,7 @@ EXTREMA = (np.max, np.amax, np.ndarray.max, np.min, np.amin, np.ndarray.min)
 
 @vjp(*EXTREMA, wrt="a", kind=reduced(np.max, keepdims=3))
 def extremum_vjp(g, ans, a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    weight = extremum_weight(a, ans, axis, keepdims, initial, where)
-    if axis is not None:
-        if not keepdims:
-            g = np.expand_dims(g, axis)
-    return g * weight
+    return extremum_share(g, a, ans, axis, keepdims, initial, where)
 
 
 @jvp(*EXTREMA, wrt="a")

@@ -94,21 +94,36 @@ def guarded_divide(numerator: Any, denominator: Any) -> Any:
         if not numerator:
             return 0.0
         return numerator / denominator if denominator else infinite(math.copysign(1.0, denominator) * numerator)
-    if _nonzero_number(denominator):
+    if _divides(denominator):
         return numerator / denominator
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return zero_with(np.true_divide(numerator, denominator), numerator)
 
 
-def _nonzero_number(x: Any) -> bool:
-    """Whether x is a finite number other than zero, by which a quotient is as finite as its numerator."""
-    return isinstance(x, (float, np.floating)) and x != 0 and math.isfinite(x)
+def _divides(x: Any) -> bool:
+    """Whether a quotient by x surely is as finite as its numerator: x is positive, or one number, and not tiny."""
+    if type(x) is np.ndarray:
+        return x.dtype.kind == "f" and x.size > 0 and bool(np.minimum.reduce(x, None) > _TINY)
+    return isinstance(x, (float, np.floating)) and _TINY < abs(float(x)) < math.inf
+
+
+_TINY = 1e-30  # a quotient by less may overflow
+
+
+def _is_finite(x: Any) -> bool:
+    """Whether x surely holds finite numbers only. The sum of their squares is finite only if they are; a sum that
+    overflows by itself only costs time, and a dot product gives no warning."""
+    if type(x) is np.ndarray:
+        return x.dtype.kind in "fc" and math.isfinite(np.vdot(x, x).real)
+    return isinstance(x, (float, np.floating)) and math.isfinite(x)
 
 
 def guarded_multiply(g: Any, slope: Any) -> Any:
     """`g * slope`, but zero wherever g is, whatever the slope."""
     if type(g) is float and type(slope) is float:
         return g * slope if g else 0.0
+    if _is_finite(slope):
+        return g * slope
     with np.errstate(invalid="ignore", over="ignore"):
         return zero_with(g * slope, g)
 
@@ -122,9 +137,11 @@ def infinite(g: Any) -> Any:
 
 def zero_with(value: Any, factor: Any) -> Any:
     """A product with `factor`, made zero where the factor is zero and the product is not finite."""
-    if np.isfinite(summed(value, None)):
-        return value  # a sum is finite only if all its terms are; a sum that overflows by itself only costs time
+    if _is_finite(value):
+        return value
     finite = np.isfinite(value)
+    if np.all(finite):
+        return value
     mended = np.where(finite | (factor != 0), value, 0)
     return mended if shape_of(mended) else mended[()]
 
@@ -205,6 +222,20 @@ def extremum_weight(a: Any, ans: Any, axis: Any, keepdims: bool, initial: Any, w
     if initial is not None:
         count = count + (initial == ans)
     return np.where(chosen, chosen / np.maximum(count, 1), 0).astype(ans.dtype)
+
+
+def extremum_share(g: Any, a: Any, extremum: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    """The cotangent g of the greatest or least element over `axis`, handed to the elements: ties share evenly."""
+    whole = extremum
+    if axis is not None and not keepdims:
+        g, whole = np.expand_dims(g, axis), np.expand_dims(extremum, axis)
+    if where is True and initial is None and _is_finite(extremum):
+        chosen = a == whole
+        if np.count_nonzero(chosen) == extremum.size:
+            return g * (
+                chosen.astype(extremum.dtype) if type(g) is float else chosen
+            )  # each has one element of its own
+    return g * extremum_weight(a, whole, axis, True, initial, where)
 
 
 # --- gathering and scattering -----------------------------------------------------------------------------------
