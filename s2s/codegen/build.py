@@ -22,6 +22,7 @@ import ast
 import contextlib
 import itertools
 import linecache
+import sys
 import types
 import weakref
 from collections.abc import Mapping
@@ -37,6 +38,8 @@ _PLACEHOLDER = "<function>"
 
 _numbers = itertools.count(1)
 
+_LONGEST = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
@@ -45,12 +48,20 @@ class Built:
     source: its text, without a newline at its end.
     filename: the name under which tracebacks show the text.
     lines: the origin of each line of the text, counted from 1.
+    helpers: what the names mean that we bound around the function.
     """
 
     function: types.FunctionType
     source: str
     filename: str
     lines: Mapping[int, Origin]
+    helpers: Mapping[str, Any]
+
+    @property
+    def module(self) -> str:
+        """The text below the imports of what it calls besides the user's own names."""
+        head = imports(self.helpers)
+        return "\n".join([*head, "", "", self.source] if head else [self.source])
 
 
 class _Lines(list[str]):
@@ -70,7 +81,33 @@ def build(fn: Function, *, filename_hint: str | None = None) -> Built:
     function = types.FunctionType(code, fn.scope.globals, fn.name, _defaults(fn), _closure(code, fn.scope))  # type: ignore[arg-type]
     function.__kwdefaults__ = _keyword_defaults(fn)
     _register(code, filename, source, origins)
-    return Built(function, source, filename, origins)
+    defaults = [d.id for d in (*fn.params.defaults, *fn.params.kw_defaults) if type(d).__name__ == "Name"]
+    helpers = {name: fn.scope.names[name] for name in (*code.co_freevars, *defaults) if name in fn.scope.names}
+    return Built(function, source, filename, origins, helpers)
+
+
+def imports(helpers: Mapping[str, Any]) -> list[str]:
+    """The imports that give names their values; for a value that cannot be imported, a comment that says what it is.
+
+    >>> import math
+    >>> imports({"m": math, "sine": math.sin, "cos": math.cos, "default": -0.5})
+    ['# default is -0.5', 'import math as m', 'from math import cos, sin as sine']
+    """
+    modules, parts, comments = [], dict[str, list[str]](), []
+    for name, value in sorted(helpers.items()):
+        module, own = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+        if isinstance(value, types.ModuleType):
+            modules.append("import " + _renaming(value.__name__, name))
+        elif module and own and getattr(sys.modules.get(module), own, None) is value:
+            parts.setdefault(module, []).append(_renaming(own, name))
+        else:
+            text = " ".join(f"{own} of {module}".split() if module and own else repr(value).split())
+            comments.append(f"# {name} is {text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}")
+    return [*comments, *modules, *(f"from {module} import {', '.join(parts[module])}" for module in sorted(parts))]
+
+
+def _renaming(own: str, name: str) -> str:
+    return own if own == name else f"{own} as {name}"
 
 
 def annotate(error: BaseException) -> None:

@@ -15,7 +15,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.compiler.argnums import Argnums, select
 from s2s.compiler.driver import Driver, Request, Variant, source_of
-from s2s.compiler.fallback import Fallback, strict_error
+from s2s.compiler.fallback import Fallback, no_source
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.objects import kinds_of
 from s2s.compiler.target import target_of
@@ -141,11 +141,13 @@ class GradientFunction:
     def source(self, *example_args: Any, **example_keywords: Any) -> str:
         """The generated source for arguments like these; without arguments, that of the latest call's variant.
 
+        Above the function stand the imports of what it calls besides the names of the user's own function.
+
         Before any call, the kinds of the arguments are taken from annotations and defaults, and what these leave open
         is a number or array of any shape. Raises UnsupportedSyntaxError if there is no source, as the function is
         recorded on the tape.
         """
-        return source_of(self._variant(example_args, example_keywords)).source
+        return source_of(self._variant(example_args, example_keywords), self.primal.__name__).module
 
     def stages(self, *example_args: Any, **example_keywords: Any) -> dict[str, str]:
         """The source after each pass of the compiler, by the name of the pass (`infer2` when it runs again).
@@ -161,7 +163,7 @@ class GradientFunction:
             for name, function in stages(self.driver.lowered(kinds, None), self.driver.task(kinds)):
                 found[core.unique(name, found.__contains__)] = write_function(function)
         except (NotCompiled, SourceUnavailableError) as refusal:
-            raise strict_error(refusal) from refusal
+            raise no_source(refusal, self.primal.__name__) from refusal
         return found
 
     def _variant(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Variant:

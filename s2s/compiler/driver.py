@@ -23,7 +23,7 @@ from s2s.codegen.build import Built, annotate
 from s2s.compiler.argnums import Selection
 from s2s.compiler.arguments import check_arguments, check_seed
 from s2s.compiler.dispatch import UNSET, Route, dispatcher
-from s2s.compiler.fallback import Fallbacks, fallback_of, strict_error
+from s2s.compiler.fallback import Fallbacks, fallback_of, no_source, strict_error
 from s2s.compiler.guards import Bindings, conditions
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.objects import kinds_of, reached
@@ -333,9 +333,9 @@ def _key(kinds: Mapping[str, Kind]) -> Any:
     return tuple(kinds.items())
 
 
-def source_of(variant: Variant) -> Built:
-    """The generated function of a variant; an error that says why, if it is recorded on the tape."""
+def source_of(variant: Variant, name: str) -> Built:
+    """The generated function of a variant of `name`; an error that says why, if it is recorded on the tape."""
     if variant.compiled.built is None:
         assert variant.compiled.refusal is not None
-        raise strict_error(variant.compiled.refusal)
+        raise no_source(variant.compiled.refusal, name)
     return variant.compiled.built

@@ -74,6 +74,15 @@ def fallback_of(refusal: S2SError, name: str, file: str, line: int) -> Fallback:
     return Fallback(name, file, line, refusal.message)
 
 
+def no_source(refusal: S2SError, name: str) -> S2SError:
+    """The error of asking for the generated source of a function that is recorded on the tape."""
+    message = f"{name} is recorded on the tape, so there is no generated source: {refusal.message}"
+    cls = SourceUnavailableError if isinstance(refusal, SourceUnavailableError) else UnsupportedSyntaxError
+    error = cls(message, origin=refusal.origin, hint=refusal.hint)
+    error.__cause__ = refusal.__cause__
+    return error
+
+
 def strict_error(refusal: S2SError) -> S2SError:
     """The error that a refusal is where the tape is refused too."""
     if isinstance(refusal, SourceUnavailableError):

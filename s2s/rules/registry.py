@@ -266,6 +266,8 @@ def _component(body: Body, index: int | None) -> Body:
     def partial(*args: Any, **kwargs: Any) -> Any:
         return body(*args, **kwargs)[index]
 
+    # What a generated source says of it.
+    partial.__module__, partial.__qualname__ = body.__module__, f"{body.__name__}(...)[{index}]"
     return partial
 
 

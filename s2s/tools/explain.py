@@ -37,7 +37,7 @@ def explain(df: GradientFunction, *example_args: Any, **example_keywords: Any) -
     if not isinstance(df, GradientFunction):
         raise ArgumentError(f"explain takes what s2s.grad returns, not {type(df).__name__}")
     try:
-        built = source_of(df._variant(example_args, example_keywords))
+        built = source_of(df._variant(example_args, example_keywords), df.primal.__name__)
         shown = side_by_side(built, df.primal.__name__)
     except (UnsupportedSyntaxError, SourceUnavailableError) as refusal:
         shown = str(refusal)

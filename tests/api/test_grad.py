@@ -301,3 +301,31 @@ def test_a_variable_in_a_closure_is_recorded():
     slope_at_two = s2s.grad(f)(2.0)
     (by_k,) = s2s.grad(slope_at_two, k)
     assert float(by_k.numpy()) == 4.0
+
+
+TABLE = (1, 2)
+
+
+def test_source_says_where_its_helpers_come_from():
+    def f(x, y, table=TABLE):
+        return np.sum(np.sqrt(x) * np.arctan2(x, y) * y) * len(table)
+
+    source = s2s.grad(f).source(np.ones(3), np.ones((2, 1)))
+    head = source[: source.index("def ")].splitlines()
+    assert "from s2s.runtime.numeric import guarded_divide, guarded_multiply, unbroadcast" in head
+    assert "# table_default is (1, 2)" in head
+    assert not s2s.grad(lambda x: x * x).source(2.0).startswith(("from", "#"))
+
+
+def test_source_of_a_function_on_the_tape_says_why_there_is_none():
+    def f(x):
+        out = np.zeros(3)
+        out[1] = x
+        return np.sum(out)
+
+    df = s2s.grad(f)
+    for ask in (df.source, df.stages):
+        with pytest.raises(s2s.UnsupportedSyntaxError) as caught:
+            ask(2.0)
+        assert str(caught.value).startswith("f is recorded on the tape, so there is no generated source: an in-place")
+        assert "out[1] = x" in str(caught.value) and "strict" not in str(caught.value)

@@ -87,6 +87,16 @@ def test_generated_gradient_agrees_with_hand_written(golden, seed):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
 
 
+def test_generated_source_runs_where_it_is_pasted_beside_the_function(golden):
+    args = golden.args(np.random.default_rng(0))
+    df = s2s.grad(golden.primal, golden.argnums, strict=True)
+    namespace = dict(golden.primal.__globals__)
+    exec(df.source(*args), namespace)
+    pasted = namespace[f"{golden.name}_grad"]
+    for got, want in zip(golden.leaves(pasted(*args)), golden.leaves(df(*args)), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_generated_gradient_is_as_lean_as_hand_written(golden):
     args = golden.args(np.random.default_rng(0))
     df = s2s.grad(golden.primal, golden.argnums)
