@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from s2s import autograd, errors, rules
-    from s2s.api import GradientFunction, grad, jvp, value_and_grad
+    from s2s.api import GradientFunction, Pullback, grad, jvp, value_and_grad, vjp
     from s2s.autograd import Variable, backward
     from s2s.errors import (
         ArgumentError,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
-    "s2s.api": ("GradientFunction", "grad", "jvp", "value_and_grad"),
+    "s2s.api": ("GradientFunction", "Pullback", "grad", "jvp", "value_and_grad", "vjp"),
     "s2s.autograd": ("Variable", "backward"),
     "s2s.errors": (
         "ArgumentError", "BackendError", "FallbackWarning", "GraphFreedError", "InplaceModificationError",
@@ -49,6 +49,7 @@ __all__ = [
     "GraphFreedError",
     "InplaceModificationError",
     "MissingRuleError",
+    "Pullback",
     "S2SError",
     "SourceUnavailableError",
     "UnsupportedSyntaxError",
@@ -62,6 +63,7 @@ __all__ = [
     "jvp",
     "rules",
     "value_and_grad",
+    "vjp",
 ]
 
 

@@ -9,9 +9,10 @@ from typing import Any, overload
 from s2s.compiler.argnums import Argnums
 from s2s.compiler.derivative import GradientFunction, Mode
 from s2s.compiler.forward import push_forward
+from s2s.compiler.pullback import Pullback, pull_back
 from s2s.errors import BackendError
 
-__all__ = ["GradientFunction", "grad", "jvp", "value_and_grad"]
+__all__ = ["GradientFunction", "Pullback", "grad", "jvp", "value_and_grad", "vjp"]
 
 Decorator = Callable[[Callable[..., Any]], GradientFunction]
 
@@ -103,6 +104,30 @@ def jvp(
     (6.0, 3.0)
     """
     return push_forward(f, primals, tangents, strict)  # type: ignore[no-any-return]
+
+
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, strict: bool = False) -> tuple[Any, ...]:
+    """The value of a function, and its pullback: from a cotangent of the value to cotangents of the arguments.
+
+    f: a function as `grad` takes it, but its value may be an array of any shape, or a list, tuple or dict of arrays and
+        numbers.
+    primals: the arguments.
+    has_aux: `f` returns `(value, aux)`, and `(out, pullback, aux)` is returned.
+    strict: raise UnsupportedSyntaxError where the function would be recorded on the tape.
+
+    Returns `(out, pullback)`. `pullback(out_bar)` takes a cotangent like `out`, and gives a tuple with one cotangent
+    for each primal, of its shape, dtype and structure; None for a primal that has no derivative, an integer for one.
+    The function runs once, and the pullback may be called any number of times; arrays that the function reads from
+    globals or objects must not change in between. Raises ArgumentError for a cotangent of another shape, dtype or
+    structure.
+
+    >>> import numpy as np
+    >>> import s2s
+    >>> out, pullback = s2s.vjp(lambda x, y: x * y, np.array([1.0, 2.0]), 3.0)
+    >>> pullback(np.array([1.0, 10.0]))
+    (array([ 3., 30.]), 21.0)
+    """
+    return pull_back(f, primals, has_aux, strict)
 
 
 def _derivative(

@@ -120,6 +120,7 @@ class Facts:
     twins: a name whose derivative is that of another one, which computes the same (a decomposition).
     shapes: the name whose array has the same shape, for arrays known to share theirs (a canonical one).
     active: names whose derivative is wanted.
+    fresh: parameters whose cotangent the reverse sweep makes anew, so that nobody else holds it.
     """
 
     kinds: Mapping[str, Kind] = field(default_factory=dict)
@@ -127,6 +128,7 @@ class Facts:
     active: frozenset[str] = frozenset()
     twins: Mapping[str, str] = field(default_factory=dict)
     leaves: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    fresh: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

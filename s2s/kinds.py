@@ -297,6 +297,11 @@ def differentiable(kind: Kind) -> bool:
     return isinstance(kind, Unknown) or (dtype is not None and dtype.kind in "fc")
 
 
+def is_known(kind: Kind) -> bool:
+    """Whether something is known of a value, and of all that it holds."""
+    return not isinstance(kind, Unknown) and all(map(is_known, children(kind) or ()))
+
+
 def ndim_of(kind: Kind) -> int | None:
     """The number of dimensions of a number or array, where known."""
     if isinstance(kind, Array):

@@ -215,9 +215,7 @@ def tape_value_and_grad(
     gradients = pull(run, value, _seed(f, value, seed, create_graph), create_graph)
     if not create_graph:
         return _plain(value), _plain(aux), gradients
-    if _nesting.places:
-        return value, aux, gradients
-    return _as_variables(value), _as_variables(aux), _as_variables(gradients)
+    return visible(value), visible(aux), visible(gradients)
 
 
 def tape_gradient(
@@ -233,11 +231,20 @@ def tape_gradient(
 
 def pull(run: Record, output: Any, seed: Any, create_graph: bool = False) -> dict[str, Any]:
     """The gradients by the leaves of a record, for a cotangent `seed` of `output`, one of the values it returned."""
+    return pull_all(run, [(output, seed)], create_graph, create_graph)
+
+
+def pull_all(run: Record, seeds: Sequence[tuple[Any, Any]], keep: bool, create_graph: bool = False) -> dict[str, Any]:
+    """The same for several values that it returned, each with its cotangent.
+
+    keep: whether the record can be differentiated once more.
+    """
     targets = [leaf.parent for _, leaves in run.leaves.values() for leaf in leaves if leaf.parent is not None]
-    parent = output.parent() if isinstance(output, Value) else None
+    parents = [(output.parent() if isinstance(output, Value) else None, seed) for output, seed in seeds]
+    starts = [(parent, seed) for parent, seed in parents if parent is not None]
     found: dict[int, Any] = {}
-    if parent is not None and targets:
-        swept = sweep([(parent, seed)], keep=create_graph, recording=create_graph, targets=targets)
+    if starts and targets:
+        swept = sweep(starts, keep=keep, recording=create_graph, targets=targets)
         found = {key(target): g for target, g in swept}
     result = {}
     for name, (structure, leaves) in run.leaves.items():
@@ -288,16 +295,18 @@ def _plain(tree: Any) -> Any:
     return pytree.unflatten(structure, [stripped(leaf) for leaf in leaves])
 
 
-def _as_variables(tree: Any) -> Any:
-    """The tree as users see it outside of all records: Variables in the place of Traced values."""
+def visible(tree: Any) -> Any:
+    """The tree as users see it: outside of all records, Variables in the place of Traced values."""
+    if _nesting.places:
+        return tree
 
-    def visible(leaf: Any) -> Any:
+    def shown(leaf: Any) -> Any:
         if not isinstance(leaf, Traced):
             return leaf
         parent = leaf.parent()
         return Variable.make(leaf._data) if parent is None else Variable.linked(leaf._data, parent)
 
-    return pytree.map(visible, tree)
+    return pytree.map(shown, tree)
 
 
 def contains_variable(tree: Any) -> bool:

@@ -14,4 +14,5 @@ driver      the variants of one function
 fallback    the warning and the record of what goes to the tape
 derivative  the object that `grad(f)` returns
 forward     `jvp`
+pullback    `vjp`
 """

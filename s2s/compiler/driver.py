@@ -44,7 +44,7 @@ Values = dict[str, Any]
 class Request:
     """What a gradient function was asked for."""
 
-    mode: Literal["grad", "value_and_grad", "jvp"]
+    mode: Literal["grad", "value_and_grad", "jvp", "vjp"]
     selection: Selection
     has_aux: bool = False
     strict: bool = False
@@ -251,7 +251,7 @@ class Driver:
 
     def _adapted(self, generated: types.FunctionType) -> Callable[..., Any]:
         """The generated function as a variant calls it: seeded under our name, giving the gradients that are wanted."""
-        if self.request.mode == "jvp":
+        if self.request.mode in ("jvp", "vjp"):
             return generated
         seed = next(n for n in reversed(layout_of(generated).kwonly) if n not in self.layout.names)
         request, ours = self.request, self.layout.seed

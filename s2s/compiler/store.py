@@ -12,12 +12,14 @@ import types
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import gast
 
 from s2s import core
 from s2s.codegen.build import Built, build
 from s2s.errors import ArgumentError, NotCompiled, S2SError, SourceUnavailableError
+from s2s.transforms.split import Halves
 from s2s.transforms.task import Task
 
 Lower = Callable[[], core.Function]
@@ -26,17 +28,38 @@ _ENTRIES = 4096
 
 
 @dataclass(frozen=True)
+class Backward:
+    """The reverse sweep as a function of its own: `(residuals, out_bar)` -> the cotangent, or a tuple of cotangents.
+
+    tapes, fresh: see `transforms.split.Halves`.
+    """
+
+    built: Built
+    tapes: tuple[int, ...]
+    fresh: tuple[bool, ...]
+
+    def copied(self, residuals: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The residuals with copies of the tapes, which a reverse sweep empties."""
+        return tuple(list(value) if i in self.tapes else value for i, value in enumerate(residuals))
+
+
+@dataclass(frozen=True)
 class Compiled:
-    """A generated function, or why there is none: a `refusal` means the tape."""
+    """A generated function, or why there is none: a `refusal` means the tape.
+
+    backward: the reverse sweep, where `built` is the forward sweep alone (mode `vjp`).
+    """
 
     built: Built | None = None
     refusal: S2SError | None = None
+    backward: Backward | None = None
 
     def bound_to(self, function: types.FunctionType) -> Compiled:
         """The same for another function of the same code: the generated function over its closure cells."""
         if self.built is None or not function.__closure__:
             return self
-        return Compiled(replace(self.built, function=_rebound(self.built.function, function)))
+        backward = self.backward and replace(self.backward, built=_bound(self.backward.built, function))
+        return Compiled(_bound(self.built, function), backward=backward)
 
 
 class Store:
@@ -63,11 +86,13 @@ STORE = Store()
 
 def compile_function(lower: Lower, task: Task, name: str) -> Compiled:
     """Lower, transform and build. What the user has to mend is raised; what the tape can do instead is returned."""
-    from s2s.transforms.pipeline import compile_core
+    from s2s.transforms.pipeline import compile_core, compile_halves
 
     try:
         lowered = lower()
         _refuse_none(lowered)
+        if task.mode == "vjp":
+            return _halves(compile_halves(lowered, task), name)
         return Compiled(build(compile_core(lowered, task), filename_hint=f"{task.mode} of {name}"))
     except (NotCompiled, SourceUnavailableError) as refusal:
         return Compiled(refusal=refusal)
@@ -77,6 +102,14 @@ def compile_function(lower: Lower, task: Task, name: str) -> Compiled:
         return Compiled(refusal=_fault(error))
     except Exception as error:
         return Compiled(refusal=_fault(error))
+
+
+def _halves(halves: Halves, name: str) -> Compiled:
+    backward = build(halves.backward, filename_hint=f"reverse sweep of {name}")
+    return Compiled(
+        build(halves.forward, filename_hint=f"forward sweep of {name}"),
+        backward=Backward(backward, halves.tapes, halves.fresh),
+    )
 
 
 def _fault(error: Exception) -> NotCompiled:
@@ -94,6 +127,10 @@ def _refuse_none(lowered: core.Function) -> None:
             origin=lowered.origin,
             hint="a return statement is missing.",
         )
+
+
+def _bound(built: Built, function: types.FunctionType) -> Built:
+    return replace(built, function=_rebound(built.function, function))
 
 
 def _rebound(generated: types.FunctionType, function: types.FunctionType) -> types.FunctionType:

@@ -184,6 +184,15 @@ def shadow(tree: Any) -> Any:
     return dict(parts) if _by_key(tree) else [child for _, child in parts]
 
 
+def as_shadow(tree: Any, bar: Any) -> Any:
+    """A cotangent in the structure of a tree as a shadow, which holds the cotangent's own leaves."""
+    if is_leaf(tree):
+        return bar if carries_derivative(tree) else None
+    bars = dict(children(bar))
+    parts = [(entry, as_shadow(child, bars[entry])) for entry, child in children(tree)]
+    return dict(parts) if _by_key(tree) else [child for _, child in parts]
+
+
 def accumulate(into: Any, index: Any, bar: Any) -> None:
     """Add a cotangent to one part of a shadow: `into[index] += bar`.
 

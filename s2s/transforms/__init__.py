@@ -31,6 +31,7 @@ reverse/    the adjoint program:
   adjoints    names and states of adjoints, how they are started, added to and owned
   fragments   what one operation contributes to the adjoints of its operands
   restore     how the reverse sweep finds the values that it reads
+split       the adjoint program in two: a forward and a reverse sweep
 rulebody    bodies of rules in the place of calls
 selecting   where a zero cotangent may meet an infinite slope
 operations  an operation of the program, bound to its rule

@@ -26,7 +26,8 @@ def comment(fn: Function, task: Task) -> Function:
     first = next(i for i, s in enumerate(body) if any(is_reverse(inner) for inner in statements([s])))
     if first > 0:
         banners[0] = "forward"
-    banners[first] = "reverse"
+    if task.mode != "vjp":  # where each sweep is a function of its own
+        banners[first] = "reverse"
     for at, banner in banners.items():
         body[at] = commented(body[at], banner)
     return fn.with_body(body)

@@ -27,6 +27,7 @@ from s2s.transforms.reverse import reverse
 from s2s.transforms.scalarise import scalarise
 from s2s.transforms.sequences import sequences
 from s2s.transforms.simplify import simplify
+from s2s.transforms.split import Halves, cut
 from s2s.transforms.task import Task
 from s2s.transforms.versions import versions
 
@@ -45,6 +46,16 @@ def passes(task: Task) -> tuple[Pass, ...]:
         return POLISH
     differentiate = forward if task.mode == "jvp" else reverse
     return (*ANALYSE, expand, differentiate, *POLISH)
+
+
+def compile_halves(fn: Function, task: Task) -> Halves:
+    """The two sweeps of a lowered function, each as a function of its own: cut after the first `simplify`."""
+    for step in (*passes(task)[: -len(POLISH)], simplify):
+        fn = step(fn, task)
+    halves = cut(fn, task)
+    for step in POLISH:
+        halves = halves.changed(lambda half, step=step: step(half, task))  # type: ignore[misc]
+    return halves
 
 
 def stages(fn: Function, task: Task) -> Iterator[tuple[str, Function]]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from s2s.core import Function
 from s2s.kinds import Kind
 
-Mode = Literal["grad", "value_and_grad", "jvp", "primal"]
+Mode = Literal["grad", "value_and_grad", "jvp", "vjp", "primal"]
 
 
 class Callee(Protocol):
@@ -39,7 +39,8 @@ class Program(Protocol):
 class Task:
     """What a pass may ask about the job.
 
-    mode: which program is wanted; "primal" is the function itself, lowered and written out again.
+    mode: which program is wanted; "vjp" is the pair of a forward and a reverse sweep (`split.py`), "primal" the
+        function itself, lowered and written out again.
     wrt: the parameters by which to differentiate, in the order in which gradients are returned.
     kinds: the kinds of all parameters (variadic ones: a Tuple or Dict).
     single: whether the gradient is returned bare, not as a tuple.

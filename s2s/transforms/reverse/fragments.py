@@ -6,7 +6,7 @@ may be left out: no `unbroadcast` between equal shapes, no cast between equal dt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -48,10 +48,19 @@ class Fragments:
     """Writes contributions for the operations of one function."""
 
     def __init__(
-        self, fn: Function, namer: Namer, program: Program, kept_shape: Callable[[str], str | None] = lambda name: None
+        self,
+        fn: Function,
+        namer: Namer,
+        program: Program,
+        kept_shape: Callable[[str], str | None] = lambda name: None,
+        any_seed: bool = False,
     ) -> None:
-        """kept_shape: the name that holds the shape of an array, where the array itself may be gone."""
+        """
+        kept_shape: the name that holds the shape of an array, where the array itself may be gone.
+        any_seed: whether the cotangent of the result may hold anything, zeros and infinite entries too.
+        """
         self.kept_shape = kept_shape
+        self.any_seed = any_seed
         self.fn = fn
         self.namer = namer
         self.operations = Operations(fn)
@@ -59,9 +68,9 @@ class Fragments:
         self.bodies = Bodies(program, namer, self.kind, fn.facts.shapes)
 
     @cached_property
-    def droppable(self) -> set[str]:
+    def droppable(self) -> Set[str]:
         """The names of which a later operation may drop entries; forward mode does not ask."""
-        return may_be_dropped(self.operations)
+        return self.fn.facts.active if self.any_seed else may_be_dropped(self.operations)
 
     @cached_property
     def nonfinite(self) -> set[str]:
@@ -74,9 +83,9 @@ class Fragments:
         return may_move_steeply(self.operations, self.nonfinite)
 
     @cached_property
-    def steep(self) -> set[str]:
+    def steep(self) -> Set[str]:
         """The names whose adjoints may be infinite; asked for where an operation chooses between its operands."""
-        return may_be_steep(self.operations)
+        return self.fn.facts.active if self.any_seed else may_be_steep(self.operations)
 
     # --- statements of the reverse sweep ---
 

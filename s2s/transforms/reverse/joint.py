@@ -1,4 +1,8 @@
-"""The gradient function: parameters and seed, forward sweep, reverse sweep, and the gradients returned."""
+"""The gradient function: parameters and seed, forward sweep, reverse sweep, and the gradients returned.
+
+In mode `vjp` the seed has the structure and shape of the result, whatever that is, and the cotangents are returned as
+the sweep leaves them: of containers the shadows, arrays that may be borrowed. `split.py` cuts that program in two.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +38,12 @@ class _Joint:
         self.task = task
         self.namer = Namer(fn)
         self.restorer = Restorer(fn, self.namer)
-        self.fragments = Fragments(fn, self.namer, task.program, self.restorer.shape_of)
+        self.split = task.mode == "vjp"
+        self.fragments = Fragments(fn, self.namer, task.program, self.restorer.shape_of, any_seed=self.split)
         self.sweep = Sweep(fn, self.namer, self.fragments, self.restorer)
         self.kind = self.fragments.kind
         self.checks: list[Any] = []
+        self.fresh: set[str] = set()  # what the cotangent of is an array of its own
         self.mixed = any(map(_other_precision, fn.facts.kinds.values()))
 
     def build(self) -> Function:
@@ -55,13 +61,13 @@ class _Joint:
         out.entries.extend(reversed_body.entries)
         gradients = self.gradients(bars, out, origin)
         forward = self.restorer.tapes + self.restorer.forward(body) + self.checks
-        if self.task.mode == "value_and_grad":
+        if self.task.mode != "grad":
             result = self.kept(result, forward, origin)
         returned = self.returned(result, self.kept(aux, forward, origin), gradients)
         new = replace(
             self.fn,
-            name=f"{self.fn.name}_grad",
-            params=_with_keyword(self.fn.params, seed, core.constant(1.0)),
+            name=self.fn.name if self.split else f"{self.fn.name}_grad",
+            params=_with_keyword(self.fn.params, seed, None if self.split else core.constant(1.0)),
             body=(*forward, *out.stmts, *self.packed(returned, origin)),
             scope=self.namer.scope,
         )
@@ -107,6 +113,9 @@ class _Joint:
         out = Emitted()
         bars: Bars = {}
         kind = self.kind(result)
+        if self.split:
+            self.seeded_alike(result, kind, seed, bars, origin)
+            return bars, out
         check_result(self.fn.name, kind, origin)
         if isinstance(result, gast.Name) and result.id in self.fn.facts.active:
             if K.ndim_of(kind) == 0 and not isinstance(kind, K.Array):
@@ -123,6 +132,15 @@ class _Joint:
                 out.add(reverse_assign(self.sweep.bar(result.id), full, origin))
             bars[result.id] = BORROWED
         return bars, out
+
+    def seeded_alike(self, result: Any, kind: Any, seed: str, bars: Bars, origin: Any) -> None:
+        """The adjoint of the result is the seed itself."""
+        if not isinstance(result, gast.Name) or result.id not in self.fn.facts.active:
+            return
+        if not K.is_known(kind):
+            raise NotCompiled("what kind of value is returned is not known when compiling", origin=origin)
+        self.sweep.names[result.id] = seed
+        bars[result.id] = BORROWED
 
     def of_dtype(self, kind: Any, seed: str) -> Any:
         """The seed in the result's precision, where others are about: a Python float would take on any of them."""
@@ -147,9 +165,13 @@ class _Joint:
         if isinstance(bars[name], Spread):
             self.sweep.own(name, bars, out, None)
         bar = core.name(self.sweep.bar(name))
+        if bars[name] is OWNED:
+            self.fresh.add(name)
         if K.children(kind) is not None:
+            if self.split:
+                return bar
             value = core.call(self.namer.bind("unshadow", pytree.unshadow), name, bar)
-        elif isinstance(kind, K.Array) and bars[name] is not OWNED:
+        elif isinstance(kind, K.Array) and bars[name] is not OWNED and not self.split:
             value = core.call(self.namer.numpy("array"), bar)
         elif isinstance(kind, K.Array) and (kind.ndim == 0 or self.mixed):
             dtype = self.namer.temporary("dtype")
@@ -173,6 +195,8 @@ class _Joint:
         if path in held and K.differentiable(kind):
             return self.of_name(held[path], kind, bars, out)
         if K.children(kind) is None:
+            if self.split and not K.differentiable(kind):
+                return core.constant(None)
             item = self.hold(node, "item", out)
             if not K.differentiable(kind):
                 return item
@@ -187,7 +211,7 @@ class _Joint:
         if isinstance(kind, K.Dict):
             display: Any = gast.Dict([core.constant(key) for key, _ in entries], items)
         else:
-            display = (gast.List if isinstance(kind, K.List) else gast.Tuple)(items, gast.Load())
+            display = (gast.List if isinstance(kind, K.List) or self.split else gast.Tuple)(items, gast.Load())
         return self.hold(display, f"{core.stem(self.task.wrt[0])}_bar", out)
 
     def hold(self, value: Any, hint: str, out: Emitted) -> Any:
@@ -198,6 +222,8 @@ class _Joint:
         return core.name(name)
 
     def returned(self, result: Any, aux: Any, gradients: list[Any]) -> Any:
+        if self.split:
+            return gast.Tuple([result, *([] if aux is None else [aux]), *gradients], gast.Load())
         gradient: Any = gradients[0] if self.task.single else gast.Tuple(gradients, gast.Load())
         if self.task.mode == "value_and_grad":
             value = result if aux is None else gast.Tuple([result, aux], gast.Load())
@@ -232,7 +258,7 @@ class _Joint:
                 known[bar] = K.Numeric(kind.dtype) if loose else kind  # type: ignore[attr-defined]
                 if name in shapes and not loose:
                     shapes[bar] = shapes[name]
-        return infer_rest(new.with_facts(kinds=known, shapes=shapes))
+        return infer_rest(new.with_facts(kinds=known, shapes=shapes, fresh=frozenset(self.fresh)))
 
 
 def _other_precision(kind: K.Kind) -> bool:

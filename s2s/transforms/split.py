@@ -1,0 +1,181 @@
+"""The gradient program in two: the forward sweep and the reverse sweep, each as a function of its own.
+
+    def f_fwd(x, y):                        def f_bwd(residuals, out_bar):
+        t = np.sin(x)                           t, x, y = residuals
+        return t * y, (t, x, y)                 ...
+                                                return x_bar, y_bar
+
+The *residuals* are what the reverse sweep reads of the forward sweep: a plain tuple of one layout for each function,
+chosen when the program is simplified, so that nothing is kept that is dead. Of an array whose shape alone is asked for,
+the shape is kept. A residual that a path through the function does not assign is None there.
+
+Naumann, "The Art of Differentiating Computer Programs" (2012), calls this split reversal, and the whole program joint.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.transforms.bound import unbound_reads
+from s2s.transforms.copies import assignments
+from s2s.transforms.effects import tapes
+from s2s.transforms.liveness import Liveness
+from s2s.transforms.structure import defs, is_reverse, next_number, statements, uses
+from s2s.transforms.task import Task
+
+_SIZES = ("shape", "size", "ndim")
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The two functions, and what is known of what passes between them.
+
+    tapes: the positions of those residuals that are tapes, which the reverse sweep empties.
+    fresh: of each cotangent that is returned, whether it is an array of its own.
+    """
+
+    forward: Function
+    backward: Function
+    tapes: tuple[int, ...]
+    fresh: tuple[bool, ...]
+
+    def changed(self, change: Callable[[Function], Function]) -> Halves:
+        return replace(self, forward=change(self.forward), backward=change(self.backward))
+
+
+def flat(names: Iterable[str]) -> gast.arguments:
+    """Parameters that are all positional."""
+    return gast.arguments([core.name(n, gast.Param) for n in names], [], None, [], [], None, [])
+
+
+def cut(fn: Function, task: Task) -> Halves:
+    """Cut the program that returns the results of the forward sweep and the cotangents.
+
+    All parameters become positional: defaults and variadic arguments are the caller's business.
+    """
+    return _Cut(fn, task).halves()
+
+
+class _Cut:
+    def __init__(self, fn: Function, task: Task) -> None:
+        self.fn = fn
+        self.task = task
+        *body, last = fn.body
+        start = next(i for i, s in enumerate(body) if any(map(is_reverse, statements([s]))))
+        self.results = self.display(body, last.value)
+        reverse = [s for s in body[start:] if defs(s) != [last.value.id]]
+        self.forward, self.reverse = body[:start], reverse
+        self.number = next_number(fn.local_names())
+
+    def display(self, body: Sequence[Any], atom: Any) -> list[Any]:
+        """What the program returns."""
+        (made,) = (s for s in body if defs(s) == [atom.id])
+        return list(made.value.elts)
+
+    def halves(self) -> Halves:
+        *params, seed = self.fn.param_names
+        count = 2 if self.task.has_aux else 1
+        results, bars = self.results[:count], self.results[count:]
+        residuals = self.residuals(bars, params)
+        held = core.unique("residuals", {core.stem(n) for n in self.fn.local_names()}.__contains__)
+        kinds = {**self.fn.facts.kinds, held: K.Tuple(tuple(self.fn.facts.kinds.get(n, K.UNKNOWN) for n in residuals))}
+        stacks = tapes(self.fn)
+        return Halves(
+            self.half("fwd", params, self.forward_body(results, residuals, held), kinds),
+            self.half("bwd", [held, seed], self.reverse_body(bars, residuals, held), kinds),
+            tuple(i for i, name in enumerate(residuals) if name in stacks),
+            tuple(name in self.fn.facts.fresh for name in self.task.wrt),
+        )
+
+    def half(self, suffix: str, params: list[str], body: list[Any], kinds: dict[str, Any]) -> Function:
+        made = replace(self.fn, name=f"{self.fn.name}_{suffix}", params=flat(params), body=tuple(body))
+        return made.with_facts(kinds=kinds, shapes=_shapes(made))
+
+    # --- residuals ---
+
+    def residuals(self, bars: list[Any], params: list[str]) -> list[str]:
+        """The names that the reverse sweep takes from the forward sweep; shapes in the place of arrays."""
+        there = {n for s in statements(self.forward) for n in defs(s)} | set(params)
+        lives = Liveness(self.fn)
+        needed = lives.block_before([*self.reverse, core.place(gast.Return(gast.Tuple(bars, gast.Load())), None)], 0)
+        order = dict.fromkeys([*params, *(n for s in statements(self.forward) for n in defs(s))])
+        found = [name for name in order if name in there and lives.bit(name) & needed]
+        return [kept for name in found for kept in self.kept(name, bars)]
+
+    def kept(self, name: str, bars: list[Any]) -> list[str]:
+        """A residual, or the sizes of it if nothing else is read."""
+        if not isinstance(self.fn.facts.kinds.get(name), K.Array) or assignments(self.fn)[name] != 1:
+            return [name]
+        reading = _Sizes(name)
+        reverse = [reading.visit(s) for s in self.reverse]
+        reads = Counter(n for s in statements(self.reverse) for n in uses(s))[name]
+        if reading.count != reads or name in core.reads(bars):
+            return [name]
+        kept = {}
+        for attr in reading.found:
+            kept[attr] = core.temporary(attr, self.number)
+            self.number += 1
+            self.forward.append(core.assign(kept[attr], core.attribute(name, attr), None))
+        self.reverse = [_Sizes(name, kept).visit(s) for s in reverse]
+        return list(kept.values())
+
+    # --- the bodies ---
+
+    def forward_body(self, results: list[Any], residuals: list[str], held: str) -> list[Any]:
+        kept = core.assign(held, gast.Tuple([core.name(n) for n in residuals], gast.Load()), None)
+        whole = core.temporary("result", self.number)
+        returned = [core.assign(whole, gast.Tuple([*results, core.name(held)], gast.Load()), None)]
+        returned.append(core.place(gast.Return(core.name(whole)), None))
+        params = flat(self.fn.param_names[:-1])
+        made = replace(self.fn, params=params, body=(*self.forward, kept, *returned))
+        unsure = [name for stmt, name in unbound_reads(made) if stmt is kept]
+        fillers = [core.assign(name, core.constant(None), None) for name in unsure]
+        return [*fillers, *self.forward, kept, *returned]
+
+    def reverse_body(self, bars: list[Any], residuals: list[str], held: str) -> list[Any]:
+        taken: list[Any] = []
+        if residuals:
+            target = gast.Tuple([core.name(n, gast.Store) for n in residuals], gast.Store())
+            taken = [_reverse(core.assign(target, core.name(held), None))]
+        whole = core.temporary("result", self.number)
+        value = bars[0] if len(bars) == 1 else gast.Tuple(bars, gast.Load())
+        returned = [_reverse(core.assign(whole, value, None)), core.place(gast.Return(core.name(whole)), None)]
+        return [*taken, *self.reverse, *returned]
+
+
+class _Sizes(core.Substitution):
+    """Finds the reads `x.shape`, `x.size` and `x.ndim` of a name, and replaces them by names."""
+
+    def __init__(self, name: str, names: dict[str, str] | None = None) -> None:
+        super().__init__({})
+        self.name = name
+        self.names = names or {}
+        self.count = 0
+        self.found: dict[str, None] = {}
+
+    def visit_Attribute(self, node: Any) -> Any:
+        if isinstance(node.value, gast.Name) and node.value.id == self.name and node.attr in _SIZES:
+            self.count += 1
+            self.found[node.attr] = None
+            return core.name(self.names[node.attr]) if node.attr in self.names else node
+        return self.generic_visit(node)
+
+
+def _reverse(stmt: Any) -> Any:
+    stmt.sweep = "reverse"
+    return stmt
+
+
+def _shapes(half: Function) -> dict[str, str]:
+    """The shapes of the names of one half; the name that stands for one is of this half too."""
+    local = half.local_names()
+    leaders: dict[str, str] = {}
+    return {n: leaders.setdefault(shape, n) for n, shape in half.facts.shapes.items() if n in local}
