@@ -79,7 +79,7 @@ class Driver:
         self._routes: dict[int, Route] = {}
         self._bind = Bindings()
         self._calls = 0
-        self.call: Callable[..., Any] = self._dispatcher(self._miss)
+        self.call: Callable[..., Any] = self._dispatcher()
         # Told of each new dispatch function.
         self.publish: Callable[[Callable[..., Any]], None] = lambda call: None
 
@@ -103,8 +103,7 @@ class Driver:
 
     def bind(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Values:
         """The arguments of a call by parameter, bound as Python binds them."""
-        binder = self._dispatcher(lambda values, seed: values)
-        return dict(zip(self.layout.names, binder(*args, **keywords)))
+        return bound_values(self.function, self.layout, args, keywords)
 
     def variant(self, values: Values) -> Variant:
         """The variant that serves some arguments; it is compiled if need be."""
@@ -124,7 +123,7 @@ class Driver:
             self._calls += 1
             if self._calls > 1 and id(variant) not in self._routes and len(self._routes) < MAX_VARIANTS:
                 self._routes[id(variant)] = Route(self._condition(variant, reliance, values), variant.call)
-                self.call = self._dispatcher(self._miss)
+                self.call = self._dispatcher()
                 self.publish(self.call)
             return variant
 
@@ -168,14 +167,14 @@ class Driver:
         parts.extend(reliance.conditions(frozenset(self.layout.names), bind))
         return " and ".join(dict.fromkeys(parts))
 
-    def _dispatcher(self, miss: Callable[[tuple[Any, ...], Any], Any]) -> types.FunctionType:
-        routes = list(self._routes.values()) if miss == self._miss else []
-        return dispatcher(self.function, self.layout, routes, self._bind, miss, self._renewed, annotate)
+    def _dispatcher(self) -> types.FunctionType:
+        routes = list(self._routes.values())
+        return dispatcher(self.function, self.layout, routes, self._bind, self._miss, self._renewed, annotate)
 
     def _renewed(self, values: tuple[Any, ...], seed: Any) -> Any:
         """A call that leaves out an argument whose default was taken away since the dispatch function was made."""
         with self._lock:
-            self.call = self._dispatcher(self._miss)
+            self.call = self._dispatcher()
             self.publish(self.call)
         given = {name: value for name, value in zip(self.layout.names, values) if value is not UNSET}
         args, keywords = self.layout.spread(given)
@@ -306,6 +305,18 @@ class Driver:
         if request.mode == "value_and_grad":
             return ((value, aux) if request.has_aux else value), gradient
         return (gradient, aux) if request.has_aux else gradient
+
+
+def bound_values(
+    function: types.FunctionType, layout: Layout, args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> Values:
+    """The arguments of a call by parameter, bound as Python binds them."""
+
+    def values(values: tuple[Any, ...], seed: Any) -> tuple[Any, ...]:
+        return values
+
+    binder = dispatcher(function, layout, [], Bindings(), values, values, annotate)
+    return dict(zip(layout.names, binder(*args, **keywords)))
 
 
 def _recording(values: list[Any]) -> bool:

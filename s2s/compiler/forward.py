@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,8 +15,8 @@ from s2s.autograd.value import Value
 from s2s.codegen.build import annotate
 from s2s.compiler.argnums import Selection, Wanted
 from s2s.compiler.derivative import GradientFunction
-from s2s.compiler.driver import Driver, Request
-from s2s.compiler.layout import layout_of
+from s2s.compiler.driver import Driver, Request, bound_values
+from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.reliance import contents
 from s2s.compiler.target import target_of
 from s2s.errors import ArgumentError
@@ -28,11 +30,10 @@ def push_forward(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequen
     target = Unwrapped(inner.primal, inner.bound, inner.keywords) if inner else target_of(f)
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp takes one tangent for each primal: there are {len(primals)} and {len(tangents)}")
-    driver = Driver(target.function, Request("jvp", Selection((), single=False)), inner.driver if inner else None)
-    values = driver.bind((*target.bound, *primals), target.keywords)
-    dots = _by_parameter(driver, len(target.bound), primals, tangents)
-    moved = Selection(tuple(Wanted(name) for name in dots), single=False)
-    driver = Driver(target.function, Request("jvp", moved, strict=strict), inner.driver if inner else None)
+    layout = layout_of(target.function)
+    values = bound_values(target.function, layout, (*target.bound, *primals), target.keywords)
+    dots = _by_parameter(layout, len(target.bound), primals, tangents)
+    driver = _driver(target.function, tuple(dots), strict, inner)
     args, keywords = driver.layout.spread(values)
     if contains_variable([list(primals), list(tangents), *contents(target.function)]):
         return _recorded(driver, args, keywords, dots, nested=True)
@@ -49,6 +50,21 @@ def push_forward(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequen
     except Exception as error:
         annotate(error)
         raise
+
+
+def _driver(
+    function: types.FunctionType, moved: tuple[str, ...], strict: bool, inner: GradientFunction | None
+) -> Driver:
+    """What serves calls in which some parameters move; it is kept for a function that keeps no values alive."""
+    request = Request("jvp", Selection(tuple(map(Wanted, moved)), single=False), strict=strict)
+    if inner is None and function.__closure__ is None and not function.__defaults__ and not function.__kwdefaults__:
+        return _kept(function, function.__code__, request)
+    return Driver(function, request, inner.driver if inner else None)
+
+
+@functools.lru_cache(maxsize=256)
+def _kept(function: types.FunctionType, code: types.CodeType, request: Request) -> Driver:
+    return Driver(function, request)
 
 
 def _recorded(
@@ -82,9 +98,8 @@ def _recorded(
     return pytree.unflatten(structure, values), pytree.unflatten(structure, [tangent(out) for out in outputs])
 
 
-def _by_parameter(driver: Driver, bound: int, primals: Sequence[Any], tangents: Sequence[Any]) -> Mapping[str, Any]:
+def _by_parameter(layout: Layout, bound: int, primals: Sequence[Any], tangents: Sequence[Any]) -> Mapping[str, Any]:
     """The tangents of the parameters that move."""
-    layout = driver.layout
     single = len(layout.positional) - bound
     found = {
         name: _like(primal, tangent, name)
