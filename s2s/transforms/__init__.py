@@ -9,6 +9,7 @@ inline      the splicing: a body in the place of a call
 methods     methods and properties of known objects -> calls of functions
 spread      calls with `*args` and `**kwargs` -> plain calls
 foreign     what an inlined body keeps of its own scope
+pairs       tuples that meet -> a name for each item
 versions    single assignment: each assignment gets a name of its own
 copies      copies are read through
 infer       kinds and shapes of all names

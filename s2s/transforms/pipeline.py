@@ -21,6 +21,7 @@ from s2s.transforms.infer import infer
 from s2s.transforms.leaves import leaves
 from s2s.transforms.loops import loops
 from s2s.transforms.mutation import mutation
+from s2s.transforms.pairs import pairs
 from s2s.transforms.prune import prune
 from s2s.transforms.rename import rename
 from s2s.transforms.reverse import reverse
@@ -34,7 +35,7 @@ from s2s.transforms.versions import versions
 Pass = Callable[[Function, Task], Function]
 
 ANALYSE: tuple[Pass, ...] = (
-    inline, versions, copies, infer, prune, mutation, loops,
+    inline, pairs, versions, copies, infer, prune, mutation, loops,
     scalarise, leaves, copies, infer, sequences, activity,
 )  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)

@@ -82,7 +82,7 @@ def test_a_recorded_result_that_depends_on_no_primal_stands_still():
         assert s2s.jvp(f, (np.ones(3),), (np.ones(3),)) == (1.0, 0.0)
 
 
-def test_what_is_kept_between_calls_notices_changes():
+def test_what_is_kept_between_calls_notices_changes(monkeypatch):
     def f(x):
         return helper_of_jvp(x) * 2.0
 
@@ -90,12 +90,9 @@ def test_what_is_kept_between_calls_notices_changes():
         return x * y
 
     assert s2s.jvp(f, (3.0,), (1.0,)) == (18.0, 12.0)
-    global helper_of_jvp
-    before, helper_of_jvp = helper_of_jvp, lambda x: x**3
-    try:
-        assert s2s.jvp(f, (3.0,), (1.0,)) == (54.0, 54.0)
-    finally:
-        helper_of_jvp = before
+    monkeypatch.setitem(globals(), "helper_of_jvp", lambda x: x**3)
+    assert s2s.jvp(f, (3.0,), (1.0,)) == (54.0, 54.0)
+    monkeypatch.undo()
     assert s2s.jvp(f, (np.full(2, 3.0),), (np.ones(2),))[1].tolist() == [12.0, 12.0]
     f.__code__ = g.__code__
     assert s2s.jvp(f, (3.0, 5.0), (1.0, None)) == (15.0, 5.0)

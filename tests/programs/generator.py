@@ -245,7 +245,7 @@ class Writer:
     def write_while(self, depth: int, room: int, loop: bool) -> None:
         count = self.fresh("k")
         self.add(depth, f"{count} = 0", "while")
-        extra = f" and {self.condition()}" if self.often(2) else ""
+        extra = f" and ({self.condition()})" if self.often(2) else ""  # a condition may hold an `or`
         self.add(depth, f"while {count} < {self.draw(st.integers(0, 4))}{extra}:", "while")
         self.add(depth + 1, f"{count} += 1", "while")
         self.block(depth + 1, room - 1, True)
