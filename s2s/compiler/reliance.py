@@ -97,9 +97,9 @@ class Reliance:
                 yield f"{root!r} not in {self._globals(fact, bind)}"
                 continue
             place = self._root(fact, params, bind) + "".join(f".{attr}" for attr in rest)
-            if fact.anchor is not None and callable(value):
+            if fact.anchor is not None and fact.anchor.value is value:
                 yield f"{place} is {bind(value)}"
-            else:
+            if fact.kind is not K.UNKNOWN or fact.anchor is None or fact.anchor.value is not value:
                 yield from conditions(place, fact.kind, value, bind)
 
     def _root(self, fact: Fact, params: frozenset[str], bind: Bindings) -> str:
@@ -139,7 +139,8 @@ def relies_on(
             fact, value = found
             if is_plain(value):
                 seen_of_it = reached(reader, [value])
-                fact = replace(fact, kind=kind_of(value, seen_of_it.names), anchor=None)
+                # Code that was inlined from its methods holds the object itself.
+                fact = replace(fact, kind=kind_of(value, seen_of_it.names), anchor=K.Static(value))
                 methods = [f for f in seen_of_it.functions if f.__code__ not in seen]
                 seen.update(f.__code__ for f in methods)
                 bodies.extend(map(body_of, methods))

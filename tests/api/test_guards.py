@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 
+import s2s
 from s2s import kinds as K
 from s2s.compiler.argnums import Selection, Wanted, select
 from s2s.compiler.guards import Bindings, conditions
@@ -112,3 +113,33 @@ def test_selection_counts_after_what_is_bound():
     assert selection.params == ("a", "k", "rest", "more")
     assert selection.pick([1, 2, (3, 4), {"other": 5}]) == (1, 2, 3, 5)
     assert Selection((Wanted("a"),), single=True).pick([1]) == 1
+
+
+class Scaling:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def apply(self, x):
+        return x * x if self.rate > 2.0 else x
+
+
+SCALING = Scaling(2.0)
+
+
+def test_method_of_a_global_object_that_is_rebound(monkeypatch):
+    def f(x):
+        return SCALING.apply(x)
+
+    df = s2s.grad(f, strict=True)
+    assert [df(3.0) for _ in range(3)] == [1.0, 1.0, 1.0]
+    monkeypatch.setitem(globals(), "SCALING", Scaling(3.0))
+    assert [df(3.0) for _ in range(3)] == [6.0, 6.0, 6.0]
+    monkeypatch.setattr(SCALING, "rate", 1.0)
+    assert df(3.0) == 1.0
+
+
+def test_method_of_an_object_in_a_cell_that_is_made_anew():
+    def made(scaling):
+        return s2s.grad(lambda x: scaling.apply(x), strict=True)
+
+    assert [made(Scaling(rate))(3.0) for rate in (2.0, 3.0, 2.0)] == [1.0, 6.0, 1.0]
