@@ -1,8 +1,8 @@
 """Pairs that are made in several places and taken apart again -> a name for each item.
 
 `return a, b` in several places, or in the branches of a function that was inlined, makes a pair that has another origin
-on each path. Where it is only handed on, unpacked or returned as a value with its auxiliary result, its items go their
-ways under names of their own. A pair that is made in one place alone is the business of `scalarise`.
+on each path. Where it is only handed on, taken apart or returned as a value with its auxiliary result, its items go
+their ways under names of their own. A pair that is made in one place alone is the business of `scalarise`.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class _Found:
         self.fn = fn
         self.lengths: dict[str, set[int]] = defaultdict(set)
         self.displays: dict[str, int] = defaultdict(int)
+        self.reach: dict[str, int] = defaultdict(int)
         self.copies: list[tuple[str, str]] = []
         self.odd = set(fn.param_names) | captured(fn)
         for stmt in statements(fn.body[:-1]):
@@ -62,11 +63,13 @@ class _Found:
             self.displays[name] += 1
         else:
             self.odd |= set(defs(stmt))
-        length = taken_apart(stmt)
-        if length is None:
-            self.odd |= set(uses(stmt))
-        else:
+        length, item = taken_apart(stmt), item_read(stmt)
+        if length is not None:
             self.lengths[length[0]].add(length[1])
+        elif item is not None:
+            self.reach[item[0]] = max(self.reach[item[0]], item[1] + 1)
+        else:
+            self.odd |= set(uses(stmt))
 
     def items(self) -> dict[str, list[str]]:
         """For each such name, the names of its items."""
@@ -78,9 +81,23 @@ class _Found:
         found: dict[str, list[str]] = {}
         for name, together in group.items():
             lengths = set[int]().union(*(self.lengths[n] for n in together))
-            if len(lengths) == 1 and sum(self.displays[n] for n in together) > 1 and not together & self.odd:
+            several = sum(self.displays[n] for n in together) > 1
+            if several and len(lengths) == 1 and not together & self.odd and max(lengths) >= self.reached(together):
                 found[name] = [namer.temporary(core.stem(name)) for _ in range(*lengths)]
         return found
+
+    def reached(self, names: set[str]) -> int:
+        """How many items there must be, so that all reads by index find one."""
+        return max(self.reach[n] for n in names)
+
+
+def item_read(stmt: Any) -> tuple[str, int] | None:
+    """The name of which a statement reads an item, and the item's index; None for other statements."""
+    value = stmt.value if assigned(stmt) else None
+    if not isinstance(value, gast.Subscript) or not isinstance(value.value, gast.Name):
+        return None
+    index = getattr(value.slice, "value", None) if isinstance(value.slice, gast.Constant) else None
+    return (value.value.id, index) if type(index) is int and index >= 0 else None
 
 
 def taken_apart(stmt: Any) -> tuple[str, int] | None:
@@ -95,11 +112,14 @@ def taken_apart(stmt: Any) -> tuple[str, int] | None:
 def _split(block: Sequence[Any], items: dict[str, list[str]]) -> list[Any]:
     new: list[Any] = []
     for stmt in block:
+        read = item_read(stmt)
         target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
         origin = core.origin_of(stmt)
         if isinstance(target, gast.Name) and target.id in items:
             values = stmt.value.elts if isinstance(stmt.value, gast.Tuple) else map(core.name, items[stmt.value.id])
             new += [core.assign(n, value, origin) for n, value in zip(items[target.id], values)]
+        elif read is not None and read[0] in items:
+            new.append(core.assign(target, core.name(items[read[0]][read[1]]), origin))
         elif target is not None and getattr(stmt.value, "id", None) in items:
             values = map(core.name, items[stmt.value.id])
             new += [core.assign(element, value, origin) for element, value in zip(target.elts, values)]

@@ -44,7 +44,7 @@ def test_early_returns_of_a_value_with_an_auxiliary_result_are_compiled(f, n, sh
     (got, got_aux), gradient = s2s.value_and_grad(f, has_aux=True, strict=True)(x, n)
     assert got == value
     np.testing.assert_equal(got_aux, aux)
-    np.testing.assert_array_equal(gradient, s2s.grad(lambda x: f(x, n)[0])(x))
+    np.testing.assert_array_equal(gradient, s2s.grad(lambda x: f(x, n)[0], strict=True)(x))
     s2s.check(lambda x: f(x, n)[0], lambda x: gradient, x)
     only_gradient, only_aux = s2s.grad(f, has_aux=True, strict=True)(x, n)
     np.testing.assert_array_equal(only_gradient, gradient)
@@ -95,3 +95,12 @@ def test_a_pair_that_is_also_kept_whole_stays_one():
     x = np.array([1.0, 2.0])
     np.testing.assert_array_equal(s2s.grad(f)(x, 4), [3.0, 3.0])
     np.testing.assert_array_equal(s2s.grad(f)(x, 3), [6.0, 10.0])
+
+
+def test_an_index_out_of_range_raises_as_python_does():
+    def f(x, n):
+        pair = halves(x, n)
+        return pair[0] + pair[2]
+
+    with pytest.raises(IndexError):
+        s2s.grad(f)(np.ones(2), 2)

@@ -29,6 +29,47 @@ def tapes(source):
     return re.findall(r"^    (\w+) = \[\]$", source, re.MULTILINE)
 
 
+# --- constants ---
+
+RATE = 0.5
+WEIGHTS = np.array([[0.5, 0.1, 0.0], [0.0, 0.4, 0.3], [0.2, 0.2, 0.6]])
+
+
+def stepped(x, rate, weight=0.25):
+    return x - rate * np.sin(x) * weight * rate
+
+
+def layer(x, weights):
+    return np.tanh(weights @ x)
+
+
+def test_constants_are_read_again_in_place_of_a_tape():
+    def f(x, v, n):
+        for _ in range(n):
+            damping = 0.9
+            x = stepped(x * damping, RATE)
+            x = stepped(x, math.pi)
+            v = layer(v, WEIGHTS)
+        return np.sum(v) * x
+
+    for n in (0, 1, 3):
+        source = holds(f, X, U[:3], n)
+        assert all(tape.startswith(("x_", "v_", "t_", "result_")) for tape in tapes(source)), source
+        assert "append(0" not in source and "rate_tape" not in source
+
+
+def test_attributes_of_objects_are_kept_on_a_tape():
+    class Settings:
+        rate = 0.3
+
+    def f(x, n, settings):
+        for i in range(n):
+            x = stepped(x, settings.rate)
+        return x
+
+    assert len(tapes(s2s.grad(f, strict=True).source(X, 3, Settings()))) == 2
+
+
 # --- loops ---
 
 

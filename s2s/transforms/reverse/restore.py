@@ -4,7 +4,8 @@ A name that is defined outside all loops still holds its value. A name of a loop
 reversed body it is restored just before its first use there, in one of three ways.
 
 - *Computed again*, where the operation is exactly repeatable and cheap, and its operands are at hand: arithmetic on
-  integers, comparisons of scalars, reads of items and shapes.
+  integers, comparisons of scalars, reads of items and shapes, of globals and
+  constants of modules that the program cannot write.
 - *Handed over*: where the body ends with `h = x` (the loop carries x as h), and h is restored anyway, h still holds x.
 - *Popped from its tape*, onto which the forward sweep pushed it right after its definition.
 
@@ -13,8 +14,10 @@ Since every name has one definition, one push matches one pop, and blocks are re
 
 from __future__ import annotations
 
+import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -24,9 +27,11 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.transforms.bound import UNBOUND, unbound_reads
+from s2s.transforms.effects import Knowledge
 from s2s.transforms.operations import Operations
 from s2s.transforms.reverse.fragments import as_reverse, reverse_assign
 from s2s.transforms.rulebody import Namer
+from s2s.transforms.structure import statements
 
 
 @dataclass
@@ -200,6 +205,10 @@ class Restorer:
         """Whether an operation gives the same bits again, at the cost of a push or less."""
         kind = self.operations.kind
         result = kind(core.name(name))
+        if isinstance(value, gast.Constant):
+            return True
+        if isinstance(value, gast.Name) or (isinstance(value, gast.Attribute) and self._of_module(value)):
+            return core.reads(value).isdisjoint(self.operations.local) and self._globals_stay
         if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
             return isinstance(result, (K.Int, K.Bool, K.Scalar)) and all(
                 isinstance(kind(o), (K.Int, K.Bool, K.Scalar, K.NoneKind)) for o in _operands(value)
@@ -212,6 +221,16 @@ class Restorer:
         if isinstance(value, gast.Call):
             return self.operations.function(value) in (len, range)
         return False
+
+    def _of_module(self, value: Any) -> bool:
+        owner = self.operations.kind(value.value)
+        return isinstance(owner, K.Static) and isinstance(owner.value, types.ModuleType)
+
+    @cached_property
+    def _globals_stay(self) -> bool:
+        """Whether nothing in the program can write what is free in it."""
+        known = Knowledge(self.fn)
+        return not any(map(known.writes_memory, statements(self.fn.body)))
 
     # --- loops ---
 
