@@ -53,6 +53,8 @@ comment     comments: the sweeps, the user's statements
 What passes ask
 bound       names that may be unbound when they are read
 callee      what an expression calls
+known       what functions do with memory, and what else: the table
+conduct     what a call does with its operands, by that table
 effects     what an expression may do besides giving a value
 liveness    which names may be read before they are assigned again
 renaming    names replaced all over a function

@@ -16,6 +16,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import MissingRuleError, NotCompiled
 from s2s.transforms.callee import described
+from s2s.transforms.known import INERT
 from s2s.transforms.operations import Operations
 from s2s.transforms.task import Task
 
@@ -135,7 +136,7 @@ class _Activity:
     def opaque(self, node: Any, origin: Any) -> bool:
         """An operation without a rule meets an active value."""
         function = self.operations.function(node)
-        if function in _INERT:
+        if function in INERT:
             return False
         if function is not None and not _has_source(function):
             raise MissingRuleError(
@@ -155,9 +156,6 @@ class _Activity:
                 useful |= core.reads(stmt.value) | {twins[n] for n in core.writes(stmt) if n in twins}
             elif isinstance(stmt, gast.For) and stmt.target.id in useful:
                 useful |= core.reads(stmt.iter)
-
-
-_INERT = {print, isinstance, id, type, hash, repr, str, format, callable, hasattr, len, bool, int}
 
 
 def _nodes(value: Any) -> list[Any]:

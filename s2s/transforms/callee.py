@@ -11,7 +11,6 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.kinds import Kind
-from s2s.runtime.numeric import scatter_add
 from s2s.transforms.samples import result_kind
 
 OPERATORS: dict[type, Any] = {
@@ -102,17 +101,8 @@ def operation(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[
     return None, [], {}
 
 
-_PURE_ROOMS = ("s2s.rules.", "s2s.runtime.numeric", "s2s.runtime.special", "s2s.runtime.recurrence")
-
-
 def described(function: Any) -> str:
     """What a message calls a function: `numpy.linalg.norm`, `json.dumps`, `abs`."""
     name = str(getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function)))
     module = getattr(function, "__module__", None)
     return f"{module}.{name}" if module and module not in ("builtins", "_operator") else name
-
-
-def ours(function: Any) -> bool:
-    """Whether a function is a helper of our rules that computes, and writes into nothing that it is given."""
-    module = getattr(function, "__module__", None) or ""
-    return module.startswith(_PURE_ROOMS) and function is not scatter_add

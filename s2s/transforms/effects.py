@@ -8,8 +8,6 @@ Floating-point warnings are no effect, nor is a lack of memory.
 
 from __future__ import annotations
 
-import builtins
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -20,10 +18,11 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Facts, Function, Scope
 from s2s.kinds import Kind
-from s2s.runtime import numeric, pytree
-from s2s.transforms.callee import operation
+from s2s.transforms.callee import OPERATORS, operation
+from s2s.transforms.conduct import Conduct, module_of, of_ours
+from s2s.transforms.known import TOTAL_CALLS, TOTAL_NUMPY, TOTAL_OPERATORS
 from s2s.transforms.liveness import Liveness
-from s2s.transforms.operations import Operations
+from s2s.transforms.operations import Operations, conduct_of
 from s2s.transforms.structure import assigned, blocks, defs, is_reverse, statements, uses
 
 
@@ -56,29 +55,6 @@ NONE = Effects()
 READ = Effects(reads=True)
 CHECK = Effects(raises=True, reads=True)
 ANYTHING = Effects(raises=True, reads=True, writes=True)
-
-# What cannot raise on numbers of any value.
-_TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
-_TOTAL_CALLS = {math.tanh, math.atan, math.atan2, math.copysign, math.erf, math.fabs, math.isnan, math.isinf, abs, len,
-                float, range, reversed}  # fmt: skip
-_PURE_BUILTINS = {getattr(builtins, n) for n in (
-    "abs all any bool complex divmod enumerate float int isinstance issubclass len list max min pow range reversed "
-    "round slice sorted str sum tuple type zip"
-).split()}  # fmt: skip
-# NumPy functions that work on the elements, whatever these are: with one array there is nothing to fit.
-_TOTAL_NUMPY = {
-    np.sum, np.mean, np.prod, np.var, np.std, np.copy, np.zeros_like, np.ones_like, np.ravel, np.transpose, np.cumsum,
-    np.real, np.imag, np.shape, np.ndim, np.size, np.abs, np.ndarray.sum, np.ndarray.mean, np.ndarray.prod,
-    np.ndarray.var, np.ndarray.std, np.ndarray.copy, np.ndarray.ravel, np.ndarray.transpose, np.ndarray.flatten,
-    np.ndarray.cumsum,
-}  # fmt: skip
-_WRITING_NUMPY = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "seterr", "save", "savetxt",
-                  "savez", "savez_compressed", "load", "loadtxt", "fromfile", "set_printoptions"}  # fmt: skip
-_WRITING_METHODS = {"byteswap", "fill", "partition", "put", "resize", "setfield", "setflags", "sort", "tofile", "dump"}
-# What the reverse sweep calls, besides NumPy: functions of values, which write nothing.
-_OURS = ("s2s.runtime", "s2s.rules")
-# ... but for those that accumulate in place, and the check whose error the user is meant to see.
-_OURS_WITH_EFFECT = (pytree.add, pytree.accumulate, numeric.scatter_add, numeric.require_scalar)
 
 
 class Knowledge:
@@ -114,6 +90,10 @@ class Knowledge:
         if known is None:
             known = self._functions[id(node)] = (node, operation(node, self.kind, self.local)[0])
         return known[1]
+
+    def conduct(self, node: Any) -> Conduct | None:
+        """What an operation does with its operands; None where it may do anything."""
+        return conduct_of(node, self.kind, self.local)
 
     def liveness(self, fn: Function) -> Liveness:
         """The liveness of the function, or of what a pass has made of it."""
@@ -202,7 +182,7 @@ class Knowledge:
             )
         if isinstance(expr.op, gast.MatMult):
             return all(isinstance(k, K.Array) and k.ndim == 1 for k in operands)
-        if isinstance(expr.op, _TOTAL_OPERATORS):
+        if OPERATORS[type(expr.op)] in TOTAL_OPERATORS:
             return True
         numpy = any(isinstance(k, K.Array) or (isinstance(k, K.Scalar) and not k.python) for k in operands)
         floats = any((K.dtype_of(k) or K.FLOAT.dtype).kind in "fc" for k in operands)
@@ -239,21 +219,14 @@ class Knowledge:
         tape = tape_operation(expr, self.tapes)
         if tape is not None:
             return Effects(reads=True, writes=True)
-        function = self.function(expr)
-        if function is None or any(isinstance(a, gast.Starred) for a in expr.args):
+        function, found = self.function(expr), self.conduct(expr)
+        if found is None or not found.only_reads or any(k.arg == "out" for k in expr.keywords):
             return ANYTHING
-        if any(k.arg in (None, "out") for k in expr.keywords) or _writes(function):
-            return ANYTHING
-        if function in _OURS_WITH_EFFECT:
-            return ANYTHING
-        if ours and module_of(function).startswith(_OURS):
+        if ours and of_ours(function):
             return READ
         kinds = [self.kind(n) for n in self.operands(expr)]
         if module_of(function) == "_operator" and kinds and K.immutable(kinds[0]):
             return Effects(raises=True)
-        if not (isinstance(function, np.ufunc) or module_of(function).split(".")[0] in ("numpy", "math")):
-            if function not in _PURE_BUILTINS and not _is_array_method(function):
-                return ANYTHING
         if any(isinstance(k, K.Iterator) for k in kinds) and function not in (zip, enumerate, reversed):
             return ANYTHING
         if not known:
@@ -263,7 +236,7 @@ class Knowledge:
     def _total_call(self, expr: Any, function: Any) -> bool:
         nodes = self.operands(expr)
         operands = [self.kind(n) for n in nodes]
-        if function in _TOTAL_CALLS and not expr.keywords:
+        if function in TOTAL_CALLS and not expr.keywords:
             if function in (len, reversed):
                 sized = isinstance(operands[0], (K.Tuple, K.List, K.Sequence, K.Range, K.Dict))
                 return sized or (isinstance(operands[0], K.Array) and operands[0].ndim > 0)
@@ -275,7 +248,7 @@ class Knowledge:
             return False
         if isinstance(function, np.ufunc):
             return function.signature is None and self._broadcasts(nodes)
-        return function in _TOTAL_NUMPY and len(operands) == 1
+        return function in TOTAL_NUMPY and len(operands) == 1
 
 
 def is_total(expr: Any, kinds: Mapping[str, Kind], scope: Scope) -> bool:
@@ -293,25 +266,6 @@ _NO_PARAMETERS = gast.arguments([], [], None, [], [], None, [])
 def _is_number(kind: Kind) -> bool:
     dtype = K.dtype_of(kind)
     return dtype is not None and dtype.kind in "biufc"
-
-
-def module_of(function: Any) -> str:
-    """The name of the module that a function says it comes from; empty if it says nothing."""
-    module = getattr(function, "__module__", None)
-    return module if isinstance(module, str) else ""
-
-
-def _writes(function: Any) -> bool:
-    if module_of(function).startswith("numpy.random"):
-        return True
-    name = getattr(function, "__name__", "")
-    if _is_array_method(function):
-        return name in _WRITING_METHODS
-    return name in _WRITING_NUMPY and module_of(function).startswith("numpy")
-
-
-def _is_array_method(function: Any) -> bool:
-    return getattr(function, "__objclass__", None) is np.ndarray
 
 
 # --- tapes ------------------------------------------------------------------------------------------------------

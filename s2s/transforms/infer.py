@@ -21,7 +21,8 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
-from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee, ours
+from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
+from s2s.transforms.conduct import followed
 from s2s.transforms.items import (
     chosen_kind,
     entry_kind,
@@ -32,17 +33,10 @@ from s2s.transforms.items import (
     unpacked,
     view_kind,
 )
+from s2s.transforms.known import ITERATORS, STATIC
 from s2s.transforms.sameshape import kept_of, shape_key
-from s2s.transforms.samples import NoSample, draws, only_reads, result_kind, sample
+from s2s.transforms.samples import NoSample, result_kind, sample
 from s2s.transforms.task import Task
-
-# Functions whose result is decided by kinds alone: sampled, and the result's value is kept.
-STATIC = {len, isinstance, callable, hasattr, issubclass, np.ndim, np.iscomplexobj, np.isrealobj, np.isscalar,
-          np.issubdtype, np.result_type}  # fmt: skip
-PURE = STATIC | {range, int, float, complex, bool, tuple, list, dict, abs, min, max, sum, pow, round, divmod, slice,
-                 str, any, all, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128,
-                 np.complex64}  # fmt: skip
-ITERATORS = {zip, enumerate, reversed}
 
 
 def infer(fn: Function, task: Task) -> Function:
@@ -199,8 +193,7 @@ class _Inference:
             except TypeError:  # a wrong call, which raises when the program runs
                 return K.UNKNOWN
             return rule.kind(*(v if isinstance(v, Kind) else K.of_literal(v) for v in bound.values()))
-        known = rule is not None or function in PURE or isinstance(function, np.ufunc)
-        if not known and not ours(function) and not draws(function) and not only_reads(function):
+        if rule is None and not followed(function):
             return K.UNKNOWN
         if function in STATIC:
             return _static_result(function, args, keywords)

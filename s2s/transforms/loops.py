@@ -19,7 +19,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.copies import assignments
-from s2s.transforms.infer import ITERATORS
+from s2s.transforms.known import ITERATORS
 from s2s.transforms.operations import Operations
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import statements, uses, with_blocks

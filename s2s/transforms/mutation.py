@@ -16,24 +16,15 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
-from s2s.transforms.callee import attribute_kind, ours
-from s2s.transforms.infer import ITERATORS, PURE
+from s2s.transforms.callee import attribute_kind
+from s2s.transforms.conduct import followed, in_numpy
+from s2s.transforms.known import LOOKING
 from s2s.transforms.operations import Operations
-from s2s.transforms.samples import draws, only_reads
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 from s2s.transforms.versions import INPLACE
 
 BINARY = {function: op for op, function in INPLACE.items()}
-MUTATING = {
-    np.ndarray.fill, np.ndarray.sort, np.ndarray.put, np.ndarray.resize, np.ndarray.partition, np.ndarray.setfield,
-    np.ndarray.setflags, np.ndarray.byteswap, np.ndarray.__setitem__, np.copyto, np.put, np.place, np.putmask,
-    np.fill_diagonal, np.put_along_axis, np.ndarray.itemset if hasattr(np.ndarray, "itemset") else np.put,
-}  # fmt: skip
-HARMLESS = PURE | ITERATORS | {
-    print, isinstance, repr, format, id, type, hash, dict, set, frozenset, getattr, str, bool,
-    dict.get, dict.items, dict.keys, dict.values, list.count, list.index, tuple.count, tuple.index,
-}  # fmt: skip
 
 
 def mutation(fn: Function, task: Task) -> Function:
@@ -100,21 +91,24 @@ class _Mutation:
         function = self.operations.function(value)
         if function in BINARY:
             return self.augmented(value, BINARY[function], origin)
-        if function in MUTATING or any(k.arg == "out" and not _is_none(k.value) for k in value.keywords):
+        if self.writes(value) or any(k.arg == "out" and not _is_none(k.value) for k in value.keywords):
             raise NotCompiled("an in-place write is not compiled yet", origin=origin)
-        rule = rules.find(function) if function is not None else None
-        if rule is not None and rule.mutates:
-            raise NotCompiled("an in-place write is not compiled yet", origin=origin)
-        known = function in HARMLESS or isinstance(function, np.ufunc) or ours(function)
-        if rule is None and not known and not _only_draws(function) and not self.only_reads(function, value):
+        known = function in LOOKING or (followed(function) and not self.calls_back(function, value))
+        if not known and rules.find(function) is None:
             self.unknown(value, function, origin)
         return value
 
-    def only_reads(self, function: Any, call: Any) -> bool:
-        """Whether a function of NumPy's writes nothing, and calls no function of the user's that could."""
+    def writes(self, call: Any) -> bool:
+        """Whether a call surely writes into a value; of lists and dicts `unknown` says it."""
+        found = self.operations.conduct(call)
+        written = [self.kind(operand) for operand in found.writes] if found is not None else []
+        return any(not isinstance(k, (K.List, K.Sequence, K.Dict)) for k in written)
+
+    def calls_back(self, function: Any, call: Any) -> bool:
+        """Whether a function of NumPy's may call a function of the user's, which could write."""
         operands = [*call.args, *(k.value for k in call.keywords)]
         calls = any(isinstance(self.kind(o), (K.Static, K.Unknown)) and not _is_type(self.kind(o)) for o in operands)
-        return only_reads(function) and not calls and not any(k.arg == "overwrite_input" for k in call.keywords)
+        return in_numpy(function) and calls
 
     def augmented(self, call: Any, op: type, origin: Any) -> Any:
         left, right = call.args
@@ -142,11 +136,6 @@ class _Mutation:
 def _is_type(kind: Any) -> bool:
     """Whether a value of this kind is a dtype or class, or the like."""
     return isinstance(kind, K.Static) and isinstance(kind.value, (type, np.dtype, types.EllipsisType))
-
-
-def _only_draws(function: Any) -> bool:
-    """Whether a function makes random numbers and writes into nothing but the state of their generator."""
-    return draws(function) and getattr(function, "__name__", None) != "shuffle"
 
 
 def _is_none(node: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from s2s import rules
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import attribute_kind, operation
+from s2s.transforms.conduct import Conduct, conduct
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,10 @@ class Operations:
             known = self._functions[id(node)] = (node, operation(node, self.kind, self.local)[0])
         return known[1]
 
+    def conduct(self, node: Any) -> Conduct | None:
+        """What an operation does with its operands; None where it may do anything."""
+        return conduct_of(node, self.kind, self.local)
+
     def find(self, node: Any) -> Operation | None:
         """The operation, where its function has a rule and its arguments bind."""
         function, operands, keywords = operation(node, self.kind, self.local)
@@ -82,6 +88,14 @@ class Operations:
             return Operation(function, rule, rule.bind(operands, keywords))
         except TypeError:
             return None
+
+
+def conduct_of(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> Conduct | None:
+    """What an operation does with its operands; None where it may do anything."""
+    function, operands, keywords = operation(node, kind, local)
+    if function is None or None in keywords or any(isinstance(o, gast.Starred) for o in operands):
+        return None
+    return conduct(function, operands, keywords, kind)
 
 
 def basic_index(node: Any, kind: Any) -> bool:

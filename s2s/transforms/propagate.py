@@ -24,7 +24,8 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.callee import OPERATORS
-from s2s.transforms.effects import Effects, Knowledge, module_of
+from s2s.transforms.conduct import module_of
+from s2s.transforms.effects import Effects, Knowledge
 from s2s.transforms.peephole import rewritten
 from s2s.transforms.samples import result_kind
 from s2s.transforms.sharing import Sharing

@@ -16,6 +16,7 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.kinds import Kind
+from s2s.transforms.conduct import draws
 
 # Sizes are made no larger, so that no array in a sample is.
 LARGEST = 8
@@ -83,26 +84,6 @@ _MAKERS: dict[type, Any] = {
     K.Static: lambda k: k.value,
     K.Object: lambda k: _generator(k.cls),
 }
-
-
-def draws(function: Any) -> bool:
-    """Whether a function makes random numbers, or a generator of them."""
-    return str(getattr(function, "__module__", None)).startswith("numpy.random")
-
-
-# NumPy's functions that write into an argument, or into files.
-_WRITING = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "save", "savetxt", "savez",
-            "savez_compressed", "fill", "sort", "partition", "resize", "setfield", "setflags", "byteswap", "dump",
-            "tofile"}  # fmt: skip
-
-
-def only_reads(function: Any) -> bool:
-    """Whether a function is one of NumPy's, or a method of its arrays, that does nothing but give a result."""
-    name = getattr(function, "__name__", "_")
-    if name in _WRITING or name.startswith("_"):
-        return False
-    is_method = getattr(function, "__objclass__", None) is np.ndarray
-    return is_method or type(function).__name__ == "_ArrayFunctionDispatcher"
 
 
 _cache: dict[Any, Kind] = {}

@@ -15,7 +15,8 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.core import Function
-from s2s.transforms.effects import Knowledge, module_of
+from s2s.transforms.conduct import module_of
+from s2s.transforms.effects import Knowledge
 from s2s.transforms.structure import assigned, defs, loads, statements, uses
 
 
