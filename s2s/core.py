@@ -38,7 +38,7 @@ Nodes are immutable by convention and shared between functions: a pass builds ne
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from types import CellType
@@ -119,16 +119,27 @@ class Facts:
     leaves: names that hold an item of a container argument: the argument and the item's path in it.
     twins: a name whose derivative is that of another one, which computes the same (a decomposition).
     shapes: the name whose array has the same shape, for arrays known to share theirs (a canonical one).
+    parts: of a canonical name whose shape is the broadcast of others: the canonical names of those.
+    within: of a canonical name whose shape is that of a reduction that keeps its axes: the shape that was reduced.
     active: names whose derivative is wanted.
     fresh: parameters whose cotangent the reverse sweep makes anew, so that nobody else holds it.
     """
 
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     shapes: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    within: Mapping[str, str] = field(default_factory=dict)
     active: frozenset[str] = frozenset()
     twins: Mapping[str, str] = field(default_factory=dict)
     leaves: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
     fresh: frozenset[str] = frozenset()
+
+    def without_shapes_of(self, names: Collection[str]) -> Facts:
+        """The facts without what they say of shapes in terms of some names, as these have more than one."""
+        shapes = {n: shape for n, shape in self.shapes.items() if n not in names and shape not in names}
+        parts = {n: p for n, p in self.parts.items() if n not in names and p.isdisjoint(names)}
+        within = {n: whole for n, whole in self.within.items() if n not in names and whole not in names}
+        return replace(self, shapes=shapes, parts=parts, within=within)
 
 
 @dataclass(frozen=True)

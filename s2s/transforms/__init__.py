@@ -15,6 +15,7 @@ copies      copies are read through
 infer       kinds and shapes of all names
 items       kinds of the items of containers and iterators
 samples     small values that stand for kinds
+decided     results that kinds decide
 prune       branches that kinds decide
 mutation    writes into values are refused
 loops       loops over values -> loops over indices
@@ -58,7 +59,7 @@ conduct     what a call does with its operands, by that table
 effects     what an expression may do besides giving a value
 liveness    which names may be read before they are assigned again
 renaming    names replaced all over a function
-sameshape   expressions whose results have one shape
+sameshape   which results have one shape, and which shapes broadcast to which
 sharing     names that may come to share memory
 structure   what a statement reads, binds and holds
 """

@@ -23,6 +23,7 @@ from s2s.transforms.conduct import Conduct, module_of, of_ours
 from s2s.transforms.known import TOTAL_CALLS, TOTAL_NUMPY, TOTAL_OPERATORS
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations, conduct_of
+from s2s.transforms.sameshape import Broadcasts
 from s2s.transforms.structure import assigned, blocks, defs, is_reverse, statements, uses
 
 
@@ -65,6 +66,7 @@ class Knowledge:
         self.operations = Operations(fn)
         self.kinds = dict(fn.facts.kinds)
         self.shapes = dict(fn.facts.shapes)
+        self.broadcasts = Broadcasts(fn.facts.parts, fn.facts.within)
         self.local = self.operations.local
         self.tapes = tapes(fn)
         self._lives: Liveness | None = None
@@ -205,15 +207,15 @@ class Knowledge:
         return [*([target.value] if method else []), *expr.args, *(k.value for k in expr.keywords)]
 
     def _broadcasts(self, nodes: list[Any]) -> bool:
-        """Whether shapes certainly fit: at most one shape among the operands, apart from numbers."""
+        """Whether shapes certainly fit: apart from numbers, one operand's is the broadcast of all, and so was made."""
         shapes = set()
         for node in nodes:
             kind = self.kind(node)
             if isinstance(kind, K.Numeric):
-                shapes.add(("unknown", node.id))
+                shapes.add(f"unknown {node.id}")
             elif K.ndim_of(kind) != 0:
-                shapes.add(("known", self.shapes.get(node.id, node.id)))
-        return len(shapes) <= 1
+                shapes.add(self.shapes.get(node.id, node.id))
+        return len(shapes) <= 1 or self.broadcasts.widest(shapes) is not None
 
     def _call(self, expr: Any, known: bool, ours: bool) -> Effects:
         tape = tape_operation(expr, self.tapes)

@@ -11,7 +11,8 @@ to share theirs. `facts.shapes` maps a name to the canonical name of its shape.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -19,10 +20,13 @@ import numpy as np
 
 from s2s import core, rules
 from s2s import kinds as K
-from s2s.core import MISSING, Function
+from s2s.core import MISSING, Facts, Function
 from s2s.kinds import Kind
+from s2s.runtime import numeric
+from s2s.transforms.bound import unbound_reads
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
 from s2s.transforms.conduct import followed
+from s2s.transforms.decided import identical, known_result, static_result, truth
 from s2s.transforms.items import (
     chosen_kind,
     entry_kind,
@@ -34,42 +38,53 @@ from s2s.transforms.items import (
     view_kind,
 )
 from s2s.transforms.known import ITERATORS, STATIC
-from s2s.transforms.sameshape import kept_of, shape_key
-from s2s.transforms.samples import NoSample, result_kind, sample
+from s2s.transforms.sameshape import Broadcasts, new_axis, reduction, shape_key
+from s2s.transforms.samples import result_kind
 from s2s.transforms.task import Task
+
+NO_FACTS = Facts()
 
 
 def infer(fn: Function, task: Task) -> Function:
     """`fn` with facts about kinds and shapes, given the kinds of its parameters (`task.kinds`)."""
     run = _Inference(fn, {name: task.kinds.get(name, K.UNKNOWN) for name in fn.param_names})
-    run.block(fn.body[:-1])
-    return fn.with_facts(kinds=run.kinds, shapes=run.shapes)
+    return run.result()
 
 
 def infer_rest(fn: Function) -> Function:
     """`fn` with facts about the names of which nothing is known yet; what is known stays."""
-    run = _Inference(fn, dict(fn.facts.kinds), dict(fn.facts.shapes))
-    run.block(fn.body[:-1])
-    return fn.with_facts(kinds=run.kinds, shapes=run.shapes)
+    return _Inference(fn, dict(fn.facts.kinds), fn.facts).result()
 
 
 def expression_kinds(fn: Function) -> Callable[[Any], Kind]:
     """Gives the kinds of expressions of a function about whose names everything is known."""
-    return _Inference(fn, dict(fn.facts.kinds), dict(fn.facts.shapes)).kind
+    return _Inference(fn, dict(fn.facts.kinds), fn.facts).kind
 
 
 class _Inference:
-    def __init__(self, fn: Function, known: dict[str, Kind], shapes: Mapping[str, str] | None = None) -> None:
+    def __init__(self, fn: Function, known: dict[str, Kind], facts: Facts = NO_FACTS) -> None:
         self.fn = fn
         self.local = fn.local_names()
         self.kinds = known
         self.fixed = frozenset(known)
-        self.shapes: dict[str, str] = dict(shapes or {})
+        self.shapes = dict(facts.shapes)
+        self.broadcasts = Broadcasts(facts.parts, facts.within)
+        self.rounds: set[str] = set()  # the names that the loop which is visited assigns
+        self.owners: dict[str, str] = {}  # the array of which a name holds the shape
         self.changed = False
         self.keys: dict[Any, str] = {}  # what has the shape that a key of `sameshape` describes
-        self.reduced: dict[str, str] = {}  # shapes that broadcast to another one: of reductions that keep their axes
+        self.lost: dict[str, tuple[str, int]] = {}  # by shape: of which it is a reduction, and the axis that it lacks
         for name in fn.param_names:
             self.define_shape(name, name)
+
+    @cached_property
+    def unsure(self) -> set[str]:
+        return {name for _, name in unbound_reads(self.fn)}
+
+    def result(self) -> Function:
+        self.block(self.fn.body[:-1])
+        order = self.broadcasts
+        return self.fn.with_facts(kinds=self.kinds, shapes=self.shapes, parts=order.parts, within=order.within)
 
     # --- statements ---
 
@@ -106,8 +121,7 @@ class _Inference:
             return  # nothing has reached an operand yet: of what meets at the target, this is no part
         kind = self.kind(stmt.value)
         if isinstance(target, gast.Name):
-            self.define(target.id, kind, self.shape(stmt.value, kind) or self.same_shape(stmt.value, kind, target.id))
-            self.note_reduction(stmt.value, target.id)
+            self.name_shape(target.id, stmt.value, kind)
         elif isinstance(target, gast.Tuple):
             for name, item in zip(target.elts, unpacked(kind, target.elts)):
                 self.define(name.value.id if isinstance(name, gast.Starred) else name.id, item)
@@ -120,31 +134,31 @@ class _Inference:
 
     def branch(self, stmts: Sequence[Any]) -> None:
         """Visit a block that may not run: names that it binds stand for no shape outside."""
-        keys, reduced = self.keys, self.reduced
-        self.keys, self.reduced = dict(keys), dict(reduced)
+        keys, self.keys = self.keys, dict(self.keys)
         self.block(stmts)
-        self.keys, self.reduced = keys, reduced
+        self.keys = keys
 
     def visit_For(self, stmt: Any) -> None:
         def once() -> None:
             self.define(stmt.target.id, item_kind(self.kind(stmt.iter)))
             self.block(stmt.body)
 
-        self.stable(once)
+        self.stable(once, stmt.body)
 
     def visit_While(self, stmt: Any) -> None:
-        self.stable(lambda: self.block(stmt.body))
+        self.stable(lambda: self.block(stmt.body), stmt.body)
 
-    def stable(self, once: Any) -> None:
+    def stable(self, once: Callable[[], None], body: Sequence[Any]) -> None:
         """Visit a loop's body until nothing changes any more."""
-        outer, keys, reduced = self.changed, self.keys, self.reduced
+        outer, keys, rounds = self.changed, self.keys, self.rounds
+        self.rounds = rounds or {name for stmt in body for name in core.all_writes(stmt)}
         while True:
-            self.changed, self.keys, self.reduced = False, dict(keys), dict(reduced)
+            self.changed, self.keys = False, dict(keys)
             once()
             if not self.changed:
                 break
             outer = True
-        self.changed, self.keys, self.reduced = outer, keys, reduced
+        self.changed, self.keys, self.rounds = outer, keys, rounds
 
     def visit_With(self, stmt: Any) -> None:
         for item in stmt.items:
@@ -196,14 +210,14 @@ class _Inference:
         if rule is None and not followed(function):
             return K.UNKNOWN
         if function in STATIC:
-            return _static_result(function, args, keywords)
+            return static_result(function, args, keywords)
         return result_kind(function, args, keywords)
 
     def kind_BinOp(self, node: Any) -> Kind:
         function = OPERATORS[type(node.op)]
         left, right = self.kind(node.left), self.kind(node.right)
         if isinstance(left, K.Int) and isinstance(right, K.Int):
-            return _known(function, left, right)
+            return known_result(function, left, right)
         return result_kind(function, (left, right))
 
     def kind_UnaryOp(self, node: Any) -> Kind:
@@ -212,20 +226,20 @@ class _Inference:
             value = getattr(operand, "value", None) if isinstance(operand, K.Bool) else None
             return K.Bool(None if value is None else not value)
         if isinstance(operand, K.Int):
-            return _known(UNARY[type(node.op)], operand)
+            return known_result(UNARY[type(node.op)], operand)
         return result_kind(UNARY[type(node.op)], (operand,))
 
     def kind_Compare(self, node: Any) -> Kind:
         (op,), (right_node,) = node.ops, node.comparators
         left, right = self.kind(node.left), self.kind(right_node)
         if isinstance(op, (gast.Is, gast.IsNot)):
-            same = _identical(left, right)
+            same = identical(left, right)
             return K.Bool(None if same is None else same == isinstance(op, gast.Is))
         if isinstance(op, (gast.In, gast.NotIn)):
             return K.Bool()
         function = OPERATORS[type(op)]
         known = literal(left), literal(right)
-        return _truth(function, *known) if MISSING not in known else result_kind(function, (left, right))
+        return truth(function, *known) if MISSING not in known else result_kind(function, (left, right))
 
     def kind_Subscript(self, node: Any) -> Kind:
         owner, index = self.kind(node.value), self.index_kind(node.slice)
@@ -266,41 +280,74 @@ class _Inference:
 
     # --- shapes ---
 
-    def shape(self, node: Any, kind: Kind) -> str | None:
-        """The canonical name whose shape the value has, where one is known."""
-        if not isinstance(kind, K.Array):
-            return None
+    def name_shape(self, name: str, node: Any, kind: Kind) -> None:
+        """Define a name, and take note of its shape: another name's, or one of its own that is related to others'."""
+        if isinstance(node, gast.Attribute) and node.attr == "shape" and isinstance(node.value, gast.Name):
+            self.owners[name] = node.value.id
+        if not isinstance(kind, K.Array) or (name in self.fixed and name not in self.shapes):
+            self.define(name, kind)
+            return
+        operands = self.operand_shapes(node, kind)
+        shape = None if operands is None else self.broadcasts.widest(operands)
+        parts = None if operands is None or shape is not None else self.broadcasts.together(operands)
+        key = self.key(node) if parts is None else ("broadcast", parts)
+        if shape is None:
+            shape = self.keys.get(key, name) if key is not None else name
+        if isinstance(node, gast.Name) and shape in self.rounds and name in self.unsure:
+            shape = name  # it may be read in a later round, which has shapes of its own
+        self.define(name, kind, shape)
+        own = self.shapes.get(name) == name
+        if own and name not in self.fixed:
+            self.broadcasts.forget(name)
+            self.lost.pop(name, None)
+            if parts is not None:
+                self.broadcasts.parts[name] = parts
+            elif key is not None and key[0] == "reduce":
+                self.note_reduction(name, *key[1:])
+        if key is not None and key not in self.keys and name in self.shapes:
+            self.keys[key] = self.shapes[name]
+
+    def operand_shapes(self, node: Any, kind: K.Array) -> set[str] | None:
+        """The shapes whose broadcast is the shape of the value; None where they are not known."""
         if isinstance(node, gast.Name):
-            return self.shapes.get(node.id)
+            return {self.shapes[node.id]} if node.id in self.shapes else None
         operands = self.elementwise_operands(node)
         if operands is None:
             return None
-        found = set()
+        found, ndim = set(), 0
         for operand in operands:
-            operand_kind = self.kind(operand)
-            if K.ndim_of(operand_kind) == 0 or isinstance(operand, gast.Constant):
+            if isinstance(operand, gast.Constant) or K.ndim_of(self.kind(operand)) == 0:
                 continue
-            if K.ndim_of(operand_kind) != kind.ndim:
+            if not isinstance(operand, gast.Name) or operand.id not in self.shapes:
                 return None
-            found.add(self.shapes.get(operand.id) if isinstance(operand, gast.Name) else None)
-        if len(found) == 2 and None not in found:
-            one, other = sorted(filter(None, found))
-            return one if self.reduced.get(other) == one else other if self.reduced.get(one) == other else None
-        return found.pop() if len(found) == 1 else None
+            found.add(self.shapes[operand.id])
+            ndim = max(ndim, K.ndim_of(self.kind(operand)) or 0)
+        return found if ndim == kind.ndim else None
 
-    def note_reduction(self, node: Any, name: str) -> None:
+    def note_reduction(self, name: str, whole: str, axis: Any, keepdims: bool) -> None:
         """A reduction that keeps its axes broadcasts back to the shape that it came from."""
-        shape = self.shapes.get(name)
-        whole = kept_of(node, lambda call: callee(call, self.kind, self.local))
-        if shape is not None and whole in self.shapes:
-            self.reduced[shape] = self.shapes[whole]
+        if keepdims:
+            self.broadcasts.within[name] = whole
+        elif isinstance(axis, int):
+            self.lost[name] = whole, axis
 
-    def same_shape(self, node: Any, kind: Kind, name: str) -> str | None:
-        """The name that was first given a value of the same shape, by the same operation on like operands."""
-        if not isinstance(kind, K.Array):
-            return None
-        key = shape_key(node, self.shapes, self.kind, lambda call: callee(call, self.kind, self.local))
-        return None if key is None else self.keys.setdefault(key, name)
+    def key(self, node: Any) -> Any:
+        """What describes the shape of a value that is not elementwise."""
+
+        def find(call: Any) -> Any:
+            return callee(call, self.kind, self.local)
+
+        reduced = reduction(node, find)
+        if reduced is not None and reduced.array in self.shapes:
+            ndim = K.ndim_of(self.kinds[reduced.array]) or 0
+            axis = reduced.axis + ndim if isinstance(reduced.axis, int) and reduced.axis < 0 else reduced.axis
+            return "reduce", self.shapes[reduced.array], axis, reduced.keepdims
+        inserted = new_axis(node, find)
+        if inserted is not None and inserted[0] in self.shapes:
+            whole, axis = self.lost.get(self.shapes[inserted[0]], ("", -1))
+            if axis == inserted[1]:
+                return "reduce", whole, axis, True
+        return shape_key(node, self.shapes, self.kind, find)
 
     def elementwise_operands(self, node: Any) -> Sequence[Any] | None:
         if isinstance(node, gast.UnaryOp):
@@ -311,6 +358,9 @@ class _Inference:
             return [node.left, *node.comparators]
         if isinstance(node, gast.Call) and not node.keywords:
             function, operands = callee(node, self.kind, self.local)
+            if function in (numeric.unbroadcast, np.broadcast_to) and len(operands) == 2:
+                owner = self.owners.get(getattr(operands[1], "id", ""))
+                return None if owner is None else [core.name(owner)]
             rule = rules.find(function) if function is not None else None
             if rule is not None and (rule.partials or isinstance(function, np.ufunc) or function in _SAME_SHAPE):
                 if isinstance(function, np.ufunc) and function.signature is not None:
@@ -321,45 +371,4 @@ class _Inference:
 
 _GETITEM: Any = rules.find(operator.getitem)
 _SAME_SHAPE = {np.copy, np.ndarray.copy, np.ndarray.astype, np.zeros_like, np.ones_like, np.empty_like, np.cumsum,
-               np.real, np.imag}  # fmt: skip
-
-
-def _known(function: Any, *operands: Kind) -> Kind:
-    values = [literal(k) for k in operands]
-    small = all(v is not MISSING and abs(v) < 1000 for v in values)
-    if not small or (function in (operator.pow, operator.lshift) and values[1] > 64):
-        return result_kind(function, tuple(type(k)() for k in operands))
-    try:
-        return K.of_literal(function(*values))
-    except Exception:
-        return K.UNKNOWN
-
-
-def _truth(function: Any, left: Any, right: Any) -> Kind:
-    """A comparison of known values."""
-    try:
-        return K.Bool(bool(function(left, right)))
-    except Exception:  # Python shall say so when the program runs
-        return K.UNKNOWN
-
-
-def _identical(a: Kind, b: Kind) -> bool | None:
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, K.NoneKind) and not isinstance(other, K.Unknown):
-            return isinstance(other, K.NoneKind)
-    if isinstance(a, K.Static) and isinstance(b, K.Static):
-        return a.value is b.value
-    if isinstance(a, K.Bool) and isinstance(b, K.Bool) and a.value is not None and b.value is not None:
-        return a.value is b.value
-    return None
-
-
-def _static_result(function: Any, args: tuple[Kind, ...], keywords: tuple[tuple[str, Kind], ...]) -> Kind:
-    if function is len:
-        (owner,) = args
-        fixed = K.children(owner) if isinstance(owner, (K.Tuple, K.List, K.Dict)) else None
-        return K.Int(None if fixed is None else len(fixed))
-    try:
-        return K.of_literal(function(*map(sample, args), **{n: sample(k) for n, k in keywords}))
-    except (NoSample, Exception):
-        return K.UNKNOWN
+               np.real, np.imag, np.full_like, numeric.real_if_real, numeric.fitted}  # fmt: skip

@@ -10,7 +10,7 @@ as they are.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import gast
@@ -38,6 +38,9 @@ class Look(Protocol):
 
     def shape(self, atom: Any) -> str | None:
         """The canonical name of an array's shape."""
+
+    def widest(self, atoms: Iterable[Any]) -> str | None:
+        """The canonical name of the shape that atoms broadcast to, if one of them has it already."""
 
 
 def rewritten(expr: Any, look: Look, may_share: Callable[[Any], bool]) -> Any:
@@ -168,19 +171,33 @@ def _stretched_operand(expr: Any, look: Look) -> Any:
     if not isinstance(expr.op, (gast.Mult, gast.Div, gast.Add, gast.Sub)):
         return None
     for side, other in (("left", "right"), ("right", "left")):
-        call = look.made(getattr(expr, side))
-        if not (_is(call, gast.Call) and look.function(call) is np.broadcast_to and len(call.args) == 2):
-            continue
-        stretched, shape = call.args
-        owner = _owner_of_shape(look.made(shape), look)
-        same = (
-            owner is not None
-            and look.shape(owner) is not None
-            and look.shape(owner) == look.shape(getattr(expr, other))
-        )
-        if same and _keeps_dtype(look.kind(stretched), look.kind(getattr(expr, other))):
+        stretched = _unstretched(getattr(expr, side), getattr(expr, other), look)
+        if stretched is not None:
             return core.rebuilt(expr, **{side: stretched})
     return None
+
+
+def _stretched_factor(expr: Any, look: Look) -> Any:
+    """The same for `guarded_multiply(e, other)`."""
+    if not (look.function(expr) in (numeric.guarded_multiply, numeric.guarded_divide) and len(expr.args) == 2):
+        return None
+    g, slope = expr.args
+    stretched = _unstretched(g, slope, look)
+    return None if stretched is None else core.rebuilt(expr, args=[stretched, slope])
+
+
+def _unstretched(atom: Any, other: Any, look: Look) -> Any:
+    """What an atom is the broadcast of, to the shape that the other operand has anyway."""
+    call = look.made(atom)
+    if not (_is(call, gast.Call) and len(call.args) == 2):
+        return None
+    stretched, owner = call.args[0], _owner_of_shape(look.made(call.args[1]), look)
+    if not _same(owner, other, look):
+        return None
+    if look.function(call) is numeric.unbroadcast and look.widest([stretched, other]) == look.shape(other):
+        return stretched
+    fits = look.function(call) is np.broadcast_to and _keeps_dtype(look.kind(stretched), look.kind(other))
+    return stretched if fits else None
 
 
 def _stretched_result(expr: Any, look: Look) -> Any:
@@ -246,10 +263,10 @@ _REWRITINGS: dict[type, tuple[_Rewriting, ...]] = {
     gast.BinOp: (_constants, _one, _sign_in_sum, _sign_in_product, _reciprocal, _left_association, _stretched_operand,
                  _stretched_result),
     gast.UnaryOp: (_double_sign, _stretched_result),
-    gast.Call: (_same_shape,),
+    gast.Call: (_same_shape, _stretched_factor),
 }  # fmt: skip
 # `unbroadcast` gives its argument itself where the shapes are equal: leaving it out shares nothing that was not shared.
-_NO_NEW_ALIAS = (_constants, _same_shape)
+_NO_NEW_ALIAS = (_constants, _same_shape, _stretched_factor)
 
 
 def _is(node: Any, cls: type) -> bool:

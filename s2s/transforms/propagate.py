@@ -281,9 +281,8 @@ class _Propagation:
         operands = (expr.operand,) if unary else (expr.left, expr.right)
         function = operator.neg if unary else OPERATORS[type(expr.op)]
         kind = result_kind(function, tuple(map(self.kind, operands)))
-        shapes = {self.shape(o) for o in operands if K.ndim_of(self.kind(o)) != 0}
         elementwise = isinstance(kind, K.Array) and not isinstance(expr.op, gast.MatMult)
-        self.known.learn(name, kind, shapes.pop() if elementwise and len(shapes) == 1 else None)
+        self.known.learn(name, kind, self.widest(operands) if elementwise else None)
 
     def is_costly(self, value: Any) -> bool:
         """Whether an operation is worth a name of its own rather than being done again."""
@@ -305,6 +304,10 @@ class _Propagation:
         if not isinstance(atom, gast.Name) or self.count[atom.id] != 1 or atom.id not in self.own_reads:
             return None
         return self.made(atom)
+
+    def widest(self, atoms: Iterable[Any]) -> str | None:
+        shapes = {self.shape(a) for a in atoms if K.ndim_of(self.kind(a)) != 0}
+        return None if None in shapes else self.known.broadcasts.widest(shapes)  # type: ignore[arg-type]
 
     def shape(self, atom: Any) -> str | None:
         if not isinstance(atom, gast.Name):

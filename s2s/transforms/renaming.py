@@ -73,6 +73,6 @@ def _merged_facts(facts: Facts, names: Mapping[str, str]) -> dict[str, Any]:
     for name, kind in facts.kinds.items():
         new = names.get(name, name)
         kinds[new] = K.join(kinds[new], kind) if new in kinds else kind
-    merged = names.keys() | names.values()
-    shapes = {n: s for n, s in facts.shapes.items() if n not in merged and s not in merged}
-    return {"kinds": kinds, "shapes": shapes, "active": frozenset(names.get(n, n) for n in facts.active)}
+    kept = facts.without_shapes_of(names.keys() | names.values())
+    active = frozenset(names.get(n, n) for n in facts.active)
+    return {"kinds": kinds, "shapes": kept.shapes, "parts": kept.parts, "within": kept.within, "active": active}

@@ -275,6 +275,7 @@ class Fragments:
             size = self.size_of(partial, stmts, y)
             if size is None and not self.covers(partial, stmts, found, target, y):
                 g = self.whole(g, spread, y, stmts, origin)
+            smaller = size != y
             if size != SCALAR:
                 spread = None
         if found.rule.choosing and y in self.steep:
@@ -284,7 +285,7 @@ class Fragments:
         if spread is not None:
             return self.spread_product(target, value, negative, y, spread, stmts, origin)
         fresh = not smaller and (self.reduces(y, target) or not core.is_atom(value))
-        value = self.unbroadcast(value, y, target, stmts, origin)
+        value = self.unbroadcast(value, y, target, stmts, origin, smaller)
         value = self.cast(value, y, core.name(target), stmts, origin)
         return Contribution(target, value, stmts, negative, fresh)
 
@@ -399,13 +400,17 @@ class Fragments:
 
     # --- shape and dtype ---
 
-    def unbroadcast(self, value: Any, y: str, target: str, stmts: list[Any], origin: Any) -> Any:
-        """Sum over the axes along which the operand was broadcast, where it may have been."""
+    def unbroadcast(self, value: Any, y: str, target: str, stmts: list[Any], origin: Any, smaller: bool = False) -> Any:
+        """Sum over the axes along which the operand was broadcast, where it may have been.
+
+        smaller: the value may be smaller than y, as it stands for its broadcast.
+        """
         result, operand = self.kind(core.name(y)), self.kind(core.name(target))
         if K.ndim_of(result) == 0:
             return value
         shapes = self.fn.facts.shapes
-        if isinstance(operand, K.Array) and shapes.get(y) is not None and shapes.get(y) == shapes.get(target):
+        alike = isinstance(operand, K.Array) and shapes.get(y) is not None and shapes.get(y) == shapes.get(target)
+        if alike and not smaller:
             return value
         held = self.emit(stmts, "t", value, origin)
         if K.ndim_of(operand) == 0 and isinstance(result, K.Array):

@@ -250,7 +250,8 @@ class _Joint:
         known = {**facts.kinds, seed: K.FLOAT}
         # A meeting name has another shape in another round: in the reverse sweep it says nothing of adjoints.
         meeting = {name for name, times in assignments(self.fn).items() if times > 1}
-        shapes = {n: shape for n, shape in facts.shapes.items() if n not in meeting and shape not in meeting}
+        facts = facts.without_shapes_of(meeting)
+        shapes = dict(facts.shapes)
         for name, bar in self.sweep.names.items():
             if bar != seed:
                 kind = facts.kinds.get(name, K.UNKNOWN)
@@ -258,7 +259,8 @@ class _Joint:
                 known[bar] = K.Numeric(kind.dtype) if loose else kind  # type: ignore[attr-defined]
                 if name in shapes and not loose:
                     shapes[bar] = shapes[name]
-        return infer_rest(new.with_facts(kinds=known, shapes=shapes, fresh=frozenset(self.fresh)))
+        order = {"shapes": shapes, "parts": facts.parts, "within": facts.within}
+        return infer_rest(new.with_facts(kinds=known, fresh=frozenset(self.fresh), **order))
 
 
 def _other_precision(kind: K.Kind) -> bool:
