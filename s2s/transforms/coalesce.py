@@ -117,55 +117,78 @@ class _Interference:
         for name in self.group:
             by_variable.setdefault(core.variable(name), []).append(name)
         for members in by_variable.values():
-            leaders: dict[str, None] = {}
-            for name in members:
-                if not any(classes.merge(leader, name) for leader in leaders):
-                    leaders[name] = None
+            classes.merge_all(members)
         for target, source in copies:
             classes.merge(target, source)
-        return classes.names(set(self.fn.param_names))
+        return classes.names()
 
 
 class _Classes:
-    """Names that were merged so far."""
+    """Names that were merged so far: a forest of names, with what is known of each class at its root."""
 
     def __init__(self, graph: _Interference) -> None:
-        self.graph = graph
-        self.leader: dict[str, str] = {}
-        self.members: dict[str, list[str]] = {}
-        self.mask: dict[str, int] = {}
-        self.adjacent: dict[str, int] = {}
-        for name in graph.group:
-            self.leader[name] = name
-            self.members[name] = [name]
-            self.mask[name] = graph.lives.bit(name)
-            self.adjacent[name] = graph.adjacent.get(name, 0)
+        params = set(graph.fn.param_names)
+        self.bit = graph.lives.bit
+        self.by_bit = {graph.lives.bit(name): name for name in graph.group}
+        self.parent = {name: name for name in graph.group}
+        self.mask = {name: graph.lives.bit(name) for name in graph.group}
+        self.adjacent = {name: graph.adjacent.get(name, 0) for name in graph.group}
+        # The one variable of the user's of which names are in the class.
+        self.variable = {name: None if core.is_temporary(name) else core.variable(name) for name in graph.group}
+        # The best name comes first: a parameter's, the user's plain one, the first version.
+        self.name = {
+            name: (name not in params, core.is_temporary(name), core.variable(name) != name, name)
+            for name in graph.group
+        }
+
+    def root(self, name: str) -> str:
+        while (parent := self.parent[name]) != name:
+            self.parent[name] = name = self.parent[parent]
+        return name
 
     def merge(self, one: str, other: str) -> bool:
         """Let two names share a class; False if they may not."""
-        if one not in self.leader or other not in self.leader:
+        if one not in self.parent or other not in self.parent:
             return False
-        a, b = self.leader[one], self.leader[other]
+        a, b = self.root(one), self.root(other)
         if a == b:
             return True
         if self.adjacent[a] & self.mask[b] or self.adjacent[b] & self.mask[a]:
             return False
-        if len({core.variable(n) for n in self.members[a] + self.members[b] if not core.is_temporary(n)}) > 1:
+        if self.variable[a] != self.variable[b] and None not in (self.variable[a], self.variable[b]):
             return False
-        for name in self.members[b]:
-            self.leader[name] = a
-        self.members[a] += self.members.pop(b)
+        self.parent[b] = a
         self.mask[a] |= self.mask.pop(b)
         self.adjacent[a] |= self.adjacent.pop(b)
+        self.variable[a] = self.variable[a] or self.variable[b]
+        # Of names equally good the class's own is kept.
+        if self.name[b][:-1] < self.name[a][:-1]:
+            self.name[a] = self.name[b]
         return True
 
-    def names(self, params: set[str]) -> dict[str, str]:
-        """The best name of each class: a parameter's, the user's plain one, the first version."""
-        found = {}
-        for members in self.members.values():
-            best = min(members, key=lambda n: (n not in params, core.is_temporary(n), core.variable(n) != n))
-            found.update({n: best for n in members if n != best})
-        return found
+    def merge_all(self, members: Iterable[str]) -> None:
+        """Merge the versions of a variable as far as they may be, each with the first class that takes it.
+
+        The bits of names are in the order of names here, so that the lowest one of those with which a name does not
+        interfere is in the first class that might take it.
+        """
+        merged = 0  # the names of all classes so far
+        for name in members:
+            root = self.root(name)
+            if self.mask[root] & merged:
+                continue
+            free = merged & ~self.adjacent[root]
+            while free:
+                leader = self.root(self.by_bit[free & -free])
+                if self.merge(leader, root):
+                    break
+                free &= ~self.mask[leader]
+            merged |= self.mask[self.root(name)]
+
+    def names(self) -> dict[str, str]:
+        """The name of its class for each name that changes."""
+        best = {name: self.name[self.root(name)][-1] for name in self.parent}
+        return {name: new for name, new in best.items() if new != name}
 
 
 # --- tapes ------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class _Joint:
             if K.children(self.task.kinds[name]) is not None and name not in roots:
                 self.sweep.start_zero(name, bars, out, origin)
         reversed_body = self.sweep.block(body, bars)
-        out.entries.extend(reversed_body.entries)
+        out.extend(reversed_body)
         gradients = self.gradients(bars, out, origin)
         forward = self.restorer.tapes + self.restorer.forward(body) + self.checks
         if self.task.mode != "grad":

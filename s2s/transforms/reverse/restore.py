@@ -15,8 +15,8 @@ Since every name has one definition, one push matches one pop, and blocks are re
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -34,47 +34,91 @@ from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import statements
 
 
-@dataclass
+@dataclass(frozen=True)
 class Entry:
     """A statement of the reverse sweep and the names that it needs from outside itself."""
 
     stmt: Any
-    exposed: set[str]
+    exposed: Set[str]
 
 
-@dataclass
 class Emitted:
-    """A block of the reverse sweep while it grows."""
+    """A block of the reverse sweep while it grows.
 
-    entries: list[Entry] = field(default_factory=list)
-    handed: set[str] = field(default_factory=set)
+    needed: the names that its statements need and that are not restored yet.
+    handed: the names that it needs with their value after the loop, and the statements at its start that read them.
+    """
 
-    def add(self, stmt: Any, exposed: set[str] | None = None) -> None:
-        self.entries.append(Entry(stmt, core.reads(stmt) if exposed is None else set(exposed)))
+    def __init__(self) -> None:
+        self.needed: set[str] = set()
+        self.handed: dict[str, Any] = {}
+        self._entries: list[Entry] = []
+        self._restored: dict[str, Entry] = {}
+        self._opening: list[Any] = []
+
+    def add(self, stmt: Any, exposed: Set[str] | None = None) -> None:
+        entry = Entry(stmt, core.reads(stmt) if exposed is None else exposed)
+        self._entries.append(entry)
+        self.needed |= entry.exposed
+
+    def extend(self, other: Emitted) -> None:
+        """Add what another block holds, which hands nothing over."""
+        self._entries += other._in_order()
+        self.needed |= other.needed
 
     def __bool__(self) -> bool:
-        return bool(self.entries)
+        return bool(self._entries)
 
-    @property
-    def stmts(self) -> list[Any]:
-        return [e.stmt for e in self.entries]
-
-    @property
-    def needed(self) -> set[str]:
-        """The names that the statements need and that are not restored yet."""
-        return set().union(*(e.exposed for e in self.entries))
+    def exposes(self, name: str) -> bool:
+        """Whether the block needs a name from outside: also one that it needs with its value after the loop."""
+        return name in self.needed or name in self.handed
 
     @property
     def exposed(self) -> set[str]:
-        """The names that the block needs from outside: also those that it needs with their value after the loop."""
-        return self.needed | self.handed
+        return self.needed | self.handed.keys()
 
-    def restore(self, name: str, stmt: Any, at: int | None = None) -> None:
-        """Insert the statement that restores a name before its first use, or at a place."""
-        place = next(i for i, e in enumerate(self.entries) if name in e.exposed) if at is None else at
-        for entry in self.entries:
-            entry.exposed.discard(name)
-        self.entries.insert(place, Entry(stmt, core.reads(stmt)))
+    def restore(self, name: str, stmt: Any) -> None:
+        """Put the statement that restores a name before the first that needs it, or at the start if none does."""
+        if name not in self.needed:
+            self._opening.append(stmt)
+            return
+        if name in self._restored:
+            self._entries, self._restored = self._in_order(), {}
+        self._restored[name] = Entry(stmt, core.reads(stmt))
+        self.needed.discard(name)
+        self.needed |= self._restored[name].exposed
+
+    def hand_over(self, name: str, carrier: str, stmt: Any) -> None:
+        """Restore a name at the start, from the one that holds its value still."""
+        self.needed.discard(name)
+        self.handed[carrier] = stmt
+
+    @property
+    def stmts(self) -> list[Any]:
+        return [*reversed(self.handed.values()), *reversed(self._opening), *(e.stmt for e in self._in_order())]
+
+    def _in_order(self) -> list[Entry]:
+        """The entries, each behind the restorations of what it is the first to need."""
+        if not self._restored:
+            return self._entries
+        times = {name: time for time, name in enumerate(self._restored)}
+        waiting = dict(self._restored)
+        found: list[Entry] = []
+
+        def begun(entry: Entry) -> tuple[Entry, Iterator[str]]:
+            return entry, iter(sorted(entry.exposed & waiting.keys(), key=times.__getitem__))
+
+        for entry in self._entries:
+            stack = [begun(entry)]
+            while stack:
+                entry, due = stack[-1]
+                name = next((n for n in due if n in waiting), None)
+                if name is not None:
+                    stack.append(begun(waiting.pop(name)))
+                else:
+                    found.append(Entry(entry.stmt, entry.exposed - times.keys()))
+                    stack.pop()
+        return found
 
 
 class Restorer:
@@ -118,15 +162,14 @@ class Restorer:
         headers = _headers(stmts) if loop is not None else {}
         for stmt in reversed(stmts):
             for name in reversed(self._defined_by(stmt)):
-                if name in out.exposed and name not in headers:
+                if out.exposes(name) and name not in headers:
                     self._restore_name(name, stmt, headers, loop, out)
         targets = [loop.target.id] if isinstance(loop, gast.For) and not self._over_range(loop) else []
         for name in [*reversed(headers), *targets]:
-            if name in out.exposed:
+            if out.exposes(name):
                 tape = self.tape(name)
                 self.starts.setdefault(id(loop), []).append(_push(tape, name, core.origin_of(loop)))
-                at = None if name in out.needed else len(out.handed)
-                out.restore(name, _pop(tape, name, core.origin_of(loop)), at)
+                out.restore(name, _pop(tape, name, core.origin_of(loop)))
 
     def _defined_by(self, stmt: Any) -> list[str]:
         names = list(dict.fromkeys(core.all_writes(stmt)))
@@ -164,9 +207,7 @@ class Restorer:
             return
         carrier = next((h for h, source in headers.items() if source == name and h not in self.unsure), None)
         if carrier is not None:
-            out.restore(name, reverse_assign(name, core.name(carrier), origin), at=0)
-            out.entries[0].exposed.clear()
-            out.handed.add(carrier)
+            out.hand_over(name, carrier, reverse_assign(name, core.name(carrier), origin))
             return
         tape = self.tape(name)
         self.pushes.setdefault(id(stmt), []).append(_push(tape, name, origin))
@@ -197,7 +238,7 @@ class Restorer:
         """Whether an operand is there without a tape of its own: another loop's, restored anyway, or computed again."""
         if self.home.get(operand) is None or self.home.get(operand) != home:
             return True
-        if operand in out.exposed or operand in self.range_targets:
+        if out.exposes(operand) or operand in self.range_targets:
             return True
         return depth > 0 and self._repeatable(operand, self.definitions.get(operand), out, depth - 1)
 

@@ -94,7 +94,7 @@ class Sweep(Adjoints):
     def visit_With(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
         """The context managers that are compiled (`np.errstate`) do not change values: the body is reversed bare."""
         inner = self.block(stmt.body, bars, in_loop=in_loop)
-        out.entries.extend(inner.entries)
+        out.extend(inner)
 
     def settle(self, stmt: Any, bars: Bars, out: Emitted) -> None:
         """Before control flow, adjoints that it touches are held in their own shape: all paths find one state."""
