@@ -16,6 +16,7 @@ from typing import Any
 from s2s.autograd import dispatch, operation
 from s2s.autograd.proxies import TYPES, FunctionProxy, ModuleProxy, has_value, is_library, package, proxied_builtins
 from s2s.autograd.standins import standin
+from s2s.autograd.strip import NameIn
 from s2s.autograd.traced import Traced
 from s2s.autograd.unrebuilt import Unrebuilt
 from s2s.autograd.value import Storage, Value, ndarray
@@ -225,7 +226,7 @@ class Rebuilder:
         for scope in self._globals.values():
             scope.write_back()
             places.extend(scope.containers.values())
-            places.extend((scope.source, name) for name in scope.stored)
+            places.extend(NameIn(scope.source, name) for name in scope.stored)
         for new, cell, before in self._cells:
             if is_full(new) and new.cell_contents is not before:
                 cell.cell_contents = new.cell_contents

@@ -26,7 +26,7 @@ from s2s.autograd.border import fit
 from s2s.autograd.engine import key, sweep
 from s2s.autograd.rebuild import Rebuilder, is_full
 from s2s.autograd.strip import strip, stripped
-from s2s.autograd.traced import Traced
+from s2s.autograd.traced import Traced, refusals
 from s2s.autograd.value import Identity, Node, Value, dtype_of, ndarray
 from s2s.autograd.variable import Variable
 from s2s.errors import ArgumentError
@@ -83,7 +83,11 @@ def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     try:
         with modes.enable_grad():
             output = _callable(f, rebuilder)(*bound.args, **bound.kwargs)
+        if refusals.found:
+            raise refusals.found[0]
     except BaseException as error:
+        if refusals.found and isinstance(error, Exception) and error is not refusals.found[0]:
+            raise refusals.found[0] from error
         if len(_nesting.places) == 1:
             error.args = stripped(error.args)
             strip([error.__dict__])
@@ -106,6 +110,8 @@ _nesting = _Nesting()
 def _leave(places: list[Any]) -> None:
     """At the end of a record, take its Values out of the user's things; those of an outer record stay till its end."""
     mine = [*_nesting.places.pop(), *places]
+    if not _nesting.places:
+        refusals.found.clear()
     if _nesting.places:
         _nesting.places[-1].extend(mine)
     else:

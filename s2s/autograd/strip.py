@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from s2s.autograd.proxies import is_library
 from s2s.autograd.traced import Traced
 
 
+class NameIn(NamedTuple):
+    """A place where a Value may be left: a name in a namespace."""
+
+    namespace: dict[str, Any]
+    name: str
+
+
 def strip(places: Iterable[Any]) -> None:
     """Put plain data in the place of Traced values, in place, in all that is reached from `places`.
 
-    places: lists, dicts, objects, cells, and pairs of a namespace and a name in it.
+    places: lists, tuples, dicts, objects, cells, and names in namespaces.
     """
     seen: set[int] = set()
     stack: list[Any] = []
     for place in places:
-        if isinstance(place, tuple):
-            namespace, name = place
-            if name in namespace:
-                namespace[name] = _visit(namespace[name], stack)
+        if isinstance(place, NameIn):
+            if place.name in place.namespace:
+                place.namespace[place.name] = _visit(place.namespace[place.name], stack)
         elif isinstance(place, types.CellType):
             _strip_cell(place, stack)
+        elif isinstance(place, tuple):
+            _visit(place, stack)
         else:
             stack.append(place)
     while stack:

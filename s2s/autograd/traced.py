@@ -7,6 +7,11 @@ copies that first instead of failing later.
 
 from __future__ import annotations
 
+import linecache
+import pathlib
+import sys
+import threading
+import types
 from typing import Any
 
 import numpy as np
@@ -15,6 +20,21 @@ from s2s.autograd.dispatch import missing
 from s2s.autograd.nodes import plain
 from s2s.autograd.value import ndarray
 from s2s.autograd.variable import Variable
+from s2s.core import Origin
+from s2s.errors import UnsupportedSyntaxError
+
+_PACKAGE = str(pathlib.Path(__file__).parent.parent)
+
+
+class _Refusals(threading.local):
+    """What was refused in the records that run in this thread. Whoever catches such an error goes on with less than the
+    plain value would give, so that the record raises it in the end."""
+
+    def __init__(self) -> None:
+        self.found: list[UnsupportedSyntaxError] = []
+
+
+refusals = _Refusals()
 
 
 class Traced(Variable):
@@ -68,11 +88,14 @@ class Traced(Variable):
 
     def _refuse(self, what: str) -> None:
         if self.parent() is not None:
-            raise TypeError(
-                f"{what} of a value that carries a gradient, in a function that is recorded: it is taken by C code, or "
-                "in a method of an object, where math and NumPy functions cannot be replaced. Do it in a plain "
-                "function, and store values into arrays that NumPy makes there"
+            refusal = UnsupportedSyntaxError(
+                f"{what} of a value that carries a gradient is asked for where that cannot be recorded: by C code, by "
+                "a method of an object, or by a write into an array that an object or a container holds",
+                origin=_place(),
+                hint="do it in a plain function, and write into arrays that this makes or takes as arguments.",
             )
+            refusals.found.append(refusal)
+            raise refusal
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.parent() is not None:
@@ -107,6 +130,21 @@ class Traced(Variable):
         view = super().__array__(dtype, copy).view()
         view.flags.writeable = False
         return view
+
+
+def _place() -> Origin | None:
+    """The line of the innermost code that is not ours."""
+    frame: types.FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, "<")):
+        frame = frame.f_back
+    return None if frame is None else line_of(frame.f_code, frame.f_lineno)
+
+
+def line_of(code: types.CodeType, line: int) -> Origin:
+    """A line of a function as the place that an error names."""
+    text = linecache.getline(code.co_filename, line)
+    column = len(text) - len(text.lstrip())
+    return Origin(code.co_filename, line, column, line, column, text.strip(), code.co_name)
 
 
 def _hidden(name: str) -> Any:

@@ -14,7 +14,6 @@ import collections
 import dis
 import functools
 import itertools
-import linecache
 import types
 import weakref
 from collections.abc import Iterable, Iterator
@@ -24,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd.proxies import is_library, package
-from s2s.core import Origin
+from s2s.autograd.traced import line_of
 from s2s.errors import UnsupportedSyntaxError
 from s2s.runtime.installed import is_installed, is_installed_class
 
@@ -101,12 +100,14 @@ class Unrebuilt:
     def _method(self, method: _Method) -> Iterator[Any]:
         """What is reached through a function that may run as it is."""
         function = method.function
-        if _is_foreign(function) or self._functions > _MOST:
+        if _is_ours(function) or self._functions > _MOST:
             return
         self._functions += 1
         line = asks_type(function.__code__, method.own)
         if line:
             raise _refusal(function, line)
+        if is_installed(function):
+            return  # what it reaches in turn has no end: its own questions count, and those of what user code names
         yield from self._mention(mentioned(function.__code__))
         yield from _by_name(function)
 
@@ -129,7 +130,9 @@ class Unrebuilt:
             yield from [*value]
         elif isinstance(value, (dict, types.SimpleNamespace)):
             yield from [*(value if isinstance(value, dict) else vars(value)).values()]
-        elif not _is_foreign(type(value)):
+        elif _is_foreign(type(value)):
+            yield from self._of_class(type(value))
+        else:
             yield from [*getattr(value, "__dict__", {}).values()]
             yield from _slots(value)
             yield from self._of_class(type(value))
@@ -137,7 +140,7 @@ class Unrebuilt:
     def _of_class(self, cls: type) -> Iterator[Any]:
         """What is reached through a class and its bases; functions that nobody mentions wait for it."""
         for base in cls.__mro__:
-            if _is_foreign(base) or base in self._classes:
+            if _is_ours(base) or base in self._classes:
                 continue
             self._classes.add(base)
             for name, attribute in [*vars(base).items()]:
@@ -146,17 +149,20 @@ class Unrebuilt:
                     yield from methods
                 elif methods:
                     self._waiting.setdefault(name, []).extend(methods)
-                if not methods and not name.startswith("__"):
+                if not methods and not name.startswith("__") and not _is_foreign(base):
                     yield attribute
 
 
 def _is_foreign(value: type | types.FunctionType) -> bool:
     """Whether a function or class is not the user's, or was made by rebuilt code."""
+    return _is_ours(value) or (is_installed_class(value) if isinstance(value, type) else is_installed(value))
+
+
+def _is_ours(value: type | types.FunctionType) -> bool:
+    """Whether a function or class is none that recorded values could mislead: a library's, ours, or rebuilt already."""
     if is_library(value) or package(value) == "s2s":
         return True
-    if isinstance(value, type):
-        return is_installed_class(value)
-    return is_installed(value) or hasattr(value.__globals__, "source")
+    return isinstance(value, types.FunctionType) and hasattr(value.__globals__, "source")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -259,12 +265,9 @@ _SLOTS: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictio
 
 
 def _refusal(function: types.FunctionType, line: int) -> UnsupportedSyntaxError:
-    code = function.__code__
-    text = linecache.getline(code.co_filename, line)
-    column = len(text) - len(text.lstrip())
     return UnsupportedSyntaxError(
         f"{function.__qualname__} asks for the type of a value, and is reached through an object or a container, where "
         "recorded values cannot hide their own",
-        origin=Origin(code.co_filename, line, column, line, column, text.strip(), function.__name__),
+        origin=line_of(function.__code__, line),
         hint="ask isinstance(x, float), which is answered as for the plain value.",
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
+from astunparse import Unparser
 
 from s2s import core
 from s2s import kinds as K
@@ -96,7 +97,7 @@ class _Activity:
         if isinstance(node, gast.Subscript):
             return self.item(node, origin)
         if isinstance(node, gast.BinOp) and self.joins(node):
-            raise NotCompiled("lists or tuples of active values are joined", origin=origin)
+            raise NotCompiled(self.joining(node), origin=origin)
         found = self.operations.find(node)
         if found is None:
             return self.opaque(node, origin)
@@ -122,6 +123,12 @@ class _Activity:
                 return isinstance(other, K.Unknown) or not isinstance(other, (K.Array, K.Scalar, K.Numeric))
         return False
 
+    def joining(self, node: Any) -> str:
+        """What is said of an operator on sequences."""
+        left, right = (_KINDS.get(type(self.operations.kind(side)), "a value") for side in (node.left, node.right))
+        symbol = Unparser.binop[type(node.op).__name__]
+        return f"`{symbol}` of {left} and {right}, with active values among them, is not compiled yet"
+
     def refuse_missing(self, found: Any, varied: set[str], origin: Any) -> None:
         """A rule that lacks the parameter in question: refused, unless the parameter can carry no derivative."""
         for parameter in varied - found.rule.zeros:
@@ -143,7 +150,10 @@ class _Activity:
                 f"`{described(function)}` has no derivative rule, and an active value enters it", origin=origin,
                 hint="add a rule with s2s.rules.vjp and s2s.rules.jvp",
             )  # fmt: skip
-        raise NotCompiled("an active value enters an operation that is not known when compiling", origin=origin)
+        called = node.func if isinstance(node, gast.Call) else None
+        named = isinstance(called, gast.Name) and not core.is_temporary(called.id)
+        what = f"a call of `{core.stem(called.id)}`, which" if named else "an operation that"  # type: ignore[union-attr]
+        raise NotCompiled(f"an active value enters {what} is not known when compiling", origin=origin)
 
     # --- backward: what the result depends on ---
 
@@ -156,6 +166,12 @@ class _Activity:
                 useful |= core.reads(stmt.value) | {twins[n] for n in core.writes(stmt) if n in twins}
             elif isinstance(stmt, gast.For) and stmt.target.id in useful:
                 useful |= core.reads(stmt.iter)
+
+
+_KINDS = {
+    K.List: "a list", K.Tuple: "a tuple", K.Sequence: "a sequence", K.Dict: "a dict", K.Int: "an int", K.Bool: "a bool",
+    K.Str: "a string", K.NoneKind: "None", K.Unknown: "a value of unknown kind",
+}  # fmt: skip
 
 
 def _nodes(value: Any) -> list[Any]:

@@ -111,3 +111,22 @@ def test_a_warning_made_an_error_leaves_the_next_call_fine():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         np.testing.assert_allclose(df(0.5), np.cos(0.5) * 0.5 + np.sin(0.5))
+
+
+@pytest.mark.parametrize(
+    "f, reason",
+    [
+        (lambda x: ([x] * [x])[0], "`*` of a list and a list"),
+        (lambda x: sum((x,) * int(3)), "`*` of a tuple and an int"),
+        (lambda x, more=(1.0, 2.0): sum([x] + list(more)), "`+` of a list and a sequence"),
+    ],
+)
+def test_reasons_name_what_was_met(f, reason):
+    df = s2s.grad(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)
+        try:
+            df(2.0)
+        except TypeError as error:
+            assert "sequence" in str(error)  # Python's own
+    assert [r.reason.partition(",")[0] for r in df.fallbacks] == ([reason] if reason else [])

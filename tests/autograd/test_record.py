@@ -20,7 +20,7 @@ from numpy import exp as e_to_the
 from s2s.autograd.proxies import has_value
 from s2s.autograd.record import contains_variable, record, tape_gradient, tape_value_and_grad
 from s2s.autograd.traced import Traced
-from s2s.errors import ArgumentError, InplaceModificationError, MissingRuleError
+from s2s.errors import ArgumentError, InplaceModificationError, MissingRuleError, UnsupportedSyntaxError
 
 _SPEC = importlib.util.spec_from_file_location(
     "helpers_of_record", pathlib.Path(__file__).with_name("helpers_of_record.py")
@@ -461,7 +461,56 @@ def test_methods_that_cannot_be_rebuilt_fail_loudly():
     def f(x):
         return model(x)
 
-    with pytest.raises(TypeError, match="gradient"):
+    with pytest.raises(UnsupportedSyntaxError, match="gradient"):
+        tape_value_and_grad(f, ["x"], (2.0,))
+
+
+class Shelf:
+    def __init__(self):
+        self.array = np.zeros((2, 3))
+
+
+SHELF, SHELVES, DRAWERS = Shelf(), [np.zeros((2, 3))], {"a": np.zeros((2, 3))}
+
+
+def written(write):
+    def f(x):
+        write(x)
+        return np.sum(SHELF.array) + np.sum(SHELVES[0]) + np.sum(DRAWERS["a"])
+
+    return f
+
+
+@pytest.mark.parametrize("x", [2.0, np.float32(2.0), np.array([1.0, 2.0, 3.0])], ids=["number", "float32", "array"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: SHELF.array.__setitem__(0, x),
+        lambda x: SHELF.array.__setitem__((..., 0), np.sum(x)),
+        lambda x: SHELVES[0].__setitem__((slice(None), 1), np.sum(x)),
+        lambda x: DRAWERS["a"].__setitem__((1, 1), np.sum(x) * 2.0),
+        lambda x: SHELF.array.__setitem__(SHELF.array == 0, np.sum(x)),
+        lambda x: SHELF.array.fill(np.sum(x)),
+        lambda x: SHELF.array.flat.__setitem__(0, np.sum(x)),
+    ],
+)
+def test_active_values_in_arrays_that_objects_hold_are_refused_at_the_line(write, x):
+    with pytest.raises(UnsupportedSyntaxError, match="array that an object or a container holds") as caught:
+        tape_value_and_grad(written(write), ["x"], (x,))
+    assert caught.value.origin.file == __file__
+    assert not SHELF.array.any() and not SHELVES[0].any() and not DRAWERS["a"].any()
+    assert tape_value_and_grad(lambda x: np.sum(x * x), ["x"], (x,))[0] == np.sum(x * x)
+
+
+def test_a_refusal_that_is_caught_is_raised_in_the_end():
+    def f(x):
+        try:
+            SHELF.array[0, 0] = x
+        except Exception:
+            pass
+        return x * x
+
+    with pytest.raises(UnsupportedSyntaxError, match="gradient"):
         tape_value_and_grad(f, ["x"], (2.0,))
 
 
@@ -497,7 +546,7 @@ def test_no_way_around_the_record_goes_unnoticed(leak):
         leak(x)
         return np.sum(x)
 
-    with pytest.raises((TypeError, AttributeError, MissingRuleError, ValueError)):
+    with pytest.raises((TypeError, AttributeError, MissingRuleError, ValueError, UnsupportedSyntaxError)):
         tape_value_and_grad(f, ["x"], (X3,))
 
 
@@ -711,3 +760,24 @@ def test_threads_record_at_once():
     for thread in threads:
         thread.join()
     assert found == [expected] * 8
+
+
+PAIR, KEYED = (1.0, 2.0), ({"a": 5.0}, "a")
+
+
+def test_pairs_that_a_function_finds_by_name_are_left_alone():
+    def f(x, more=(3.0, 4.0)):
+        items = list(more)
+        items[0] = x
+        return sum(items) * PAIR[1] + KEYED[0][KEYED[1]] * x
+
+    assert tape_value_and_grad(f, ["x"], (2.0,))[::2] == (22.0, {"x": 7.0})
+    assert PAIR == (1.0, 2.0) and KEYED == ({"a": 5.0}, "a")
+    leaking = [0.0], "name"
+
+    def g(x):
+        leaking[0][0] = x
+        return x * x
+
+    assert tape_gradient(g, ["x"], (2.0,)) == {"x": 4.0}
+    assert type(leaking[0][0]) is float

@@ -216,3 +216,33 @@ def test_objects_that_hold_themselves_end_the_search():
             return self.next.weights["w"][0] * x
 
     assert tape_gradient(lambda x, n: n.value(x), ["x"], (5.0, Node()))["x"] == 1.0
+
+
+def test_methods_of_installed_packages_count_too(tmp_path, monkeypatch):
+    module = types.ModuleType("installed_elsewhere")
+    module.__file__ = str(tmp_path / "installed_elsewhere.py")
+    text = """
+class Scale:
+    def asks(self, x):
+        return 2.0 * x if type(x) is float else 3.0 * x
+
+    def asks_of_itself(self, x):
+        return 2.0 * x if type(self) is Scale else 3.0 * x
+
+    def plain(self, x):
+        return 2.0 * x
+"""
+    (tmp_path / "installed_elsewhere.py").write_text(text)
+    exec(compile(text, module.__file__, "exec"), vars(module))
+    monkeypatch.setitem(__import__("sys").modules, "installed_elsewhere", module)
+    monkeypatch.setattr("s2s.runtime.installed._roots", lambda: (str(tmp_path),))
+    scale = module.Scale()
+
+    def refused(x):
+        return scale.asks(x)
+
+    with pytest.raises(UnsupportedSyntaxError, match=r"Scale\.asks asks for the type"):
+        tape_gradient(refused, ["x"], (3.0,))
+    assert tape_gradient(lambda x: scale.asks_of_itself(x), ["x"], (3.0,)) == {"x": 2.0}
+    assert tape_gradient(lambda x: scale.plain(x), ["x"], (3.0,)) == {"x": 2.0}
+    assert tape_gradient(lambda x, s: s.plain(x), ["x"], (3.0, scale)) == {"x": 2.0}
