@@ -37,6 +37,7 @@ split       the adjoint program in two: a forward and a reverse sweep
 rulebody    bodies of rules in the place of calls
 selecting   where a zero cotangent may meet an infinite slope
 operations  an operation of the program, bound to its rule
+ranges      signs and bounds of values, and so which slopes are finite
 
 The text that a person would write
 simplify    what is more than needed goes, to a fixed point, by the next four

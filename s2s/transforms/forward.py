@@ -173,12 +173,13 @@ class _Forward:
         self, found: Operation, parameter: str, y: str, x_dot: Any, out: list[Any], origin: Any
     ) -> tuple[Any, bool]:
         stmts, partial = self.fragments.partial(found, parameter, y, origin)
-        singular = found.rule.singular or self.fragments.nonfinite_factor(partial, stmts)
+        steady = y in self.fragments.operations.ranges.steady
+        singular = (found.rule.singular and not steady) or self.fragments.nonfinite_factor(partial, stmts)
         if found.rule.choosing and found.bound[parameter].id in self.fragments.moving_steeply:
             value = self.fragments.chosen(partial, x_dot, stmts, origin)
             out.extend(as_tangent(s) for s in stmts)
             return value, False
-        guarded = found.rule.guarded or (singular and not K.is_python_number(self.kind(core.name(y))))
+        guarded = (found.rule.guarded and not steady) or (singular and not K.is_python_number(self.kind(core.name(y))))
         value, negative = self.fragments.multiplied(x_dot, partial, guarded, stmts, origin, finite=found.rule.guarded)
         out.extend(as_tangent(s) for s in stmts)
         return value, negative

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -14,6 +15,7 @@ from s2s.core import MISSING, Function
 from s2s.kinds import Kind
 from s2s.transforms.callee import attribute_kind, operation
 from s2s.transforms.conduct import Conduct, conduct
+from s2s.transforms.ranges import Ranges
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class Operations:
         self._free: dict[str, Kind] = {}
         # By identity; the nodes are held, so that no other node gets their identity.
         self._functions: dict[int, tuple[Any, Any]] = {}
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """What is known of the values of the function's names."""
+        return Ranges(self)
 
     def kind(self, node: Any) -> Kind:
         """The kind of an operand: an atom, a path or an index."""

@@ -54,7 +54,11 @@ def may_move_steeply(operations: Operations, nonfinite: set[str]) -> set[str]:
 
     def results(targets: set[str], value: Any, found: set[str]) -> set[str]:
         moves = core.reads(value) & (found | operations.fn.facts.active)
-        return targets if moves and (core.reads(value) & (found | nonfinite) or _singular(value, operations)) else set()
+        return (
+            targets
+            if moves and (core.reads(value) & (found | nonfinite) or _singular(targets, value, operations))
+            else set()
+        )
 
     return _closure(results, operations)
 
@@ -71,7 +75,7 @@ def may_be_nonfinite(operations: Operations) -> set[str]:
             return set()
         if _written_nonfinite(value, operations):
             return targets
-        if not (_singular(value, operations) or _passes_on(value, found, operations)):
+        if not (_singular(targets, value, operations) or _passes_on(value, found, operations)):
             return set()
         return {n for n in targets if not K.is_python_number(operations.kind(core.name(n)))}
 
@@ -122,11 +126,11 @@ def _is_nonfinite(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and not np.isfinite(value)
 
 
-def _leading_to(reached: Callable[[Any, Operations], bool], operations: Operations) -> set[str]:
+def _leading_to(reached: Callable[[set[str], Any, Operations], bool], operations: Operations) -> set[str]:
     """The active names from which an operation of some sort is reached."""
 
     def operands(targets: set[str], value: Any, found: set[str]) -> set[str]:
-        leads = targets & found or reached(value, operations)
+        leads = targets & found or reached(targets, value, operations)
         return core.reads(value) & operations.fn.facts.active if leads else set()
 
     return _closure(operands, operations)
@@ -146,9 +150,9 @@ def _closure(
     return found
 
 
-def _singular(value: Any, operations: Operations) -> bool:
+def _singular(targets: set[str], value: Any, operations: Operations) -> bool:
     """Whether an operation may have an infinite slope, or no value, somewhere."""
-    if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
+    if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)) or targets <= operations.ranges.steady:
         return False
     rule = rules.find(operations.function(value))
     return rule is not None and (rule.singular or rule.guarded or _fractional(value, operations))
@@ -173,7 +177,7 @@ def _fractional(value: Any, operations: Operations) -> bool:
     return not (isinstance(exponent, gast.Constant) and type(exponent.value) is int and exponent.value >= 0)
 
 
-def _may_drop(value: Any, operations: Operations) -> bool:
+def _may_drop(targets: set[str], value: Any, operations: Operations) -> bool:
     if not core.reads(value) & operations.fn.facts.active:
         return False
     if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.MatMult)):

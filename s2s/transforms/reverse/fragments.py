@@ -268,8 +268,9 @@ class Fragments:
         origin: Any,
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
-        singular = found.rule.singular or self.nonfinite_factor(partial, stmts)
-        guarded = found.rule.guarded or (singular and self.singular_and_dropped(y))
+        steady = y in self.operations.ranges.steady
+        singular = (found.rule.singular and not steady) or self.nonfinite_factor(partial, stmts)
+        guarded = (found.rule.guarded and not steady) or (singular and self.singular_and_dropped(y))
         smaller = spread is not None
         if spread is not None:
             size = self.size_of(partial, stmts, y)
