@@ -57,7 +57,7 @@ class RuleNode(Node):
         else:
             result = [pull(g, ans, *values) for pull in pulls]
         for i, mends in enumerate(self.plan.mends):
-            if mends:
+            if mends and not is_finite(result[i]):
                 result[i] = zero_with(result[i], g)
         if self.shapes is not None:
             for i, shape in enumerate(self.shapes):
@@ -112,7 +112,7 @@ class BoundNode(RuleNode):
         pulls = self.plan.pulls if recording is None else self.plan.recorded_pulls()
         pulled = {i: pull(g, ans, *args, **kwargs) for i, pull in zip(self.plan.active, pulls, strict=True)}
         for i, mends in zip(self.plan.active, self.plan.mends):
-            if mends:
+            if mends and not is_finite(pulled[i]):
                 pulled[i] = zero_with(pulled[i], g)
         result = []
         for k, (i, path) in enumerate(self.places):
@@ -165,14 +165,22 @@ def pull_through(
     raise NotImplementedError
 
 
+def is_finite(product: Any) -> bool:
+    """Whether all of it is finite, or nearly so: a sum is finite only if all its terms are."""
+    data = product._data if isinstance(product, Value) else product
+    total = _sum(data, None) if type(data) is ndarray else data
+    return bool(total - total == 0)  # infinity less infinity is no number
+
+
+_sum = np.add.reduce
+
+
 def zero_with(product: Any, g: Any) -> Any:
     """A product with the cotangent g, made zero where g is zero and the slope is not finite."""
-    data = plain(product)
-    total = data if type(data) is not ndarray else np.add.reduce(data, None)
-    # infinity less infinity is no number; a sum is finite only if all its terms are
-    if total - total == 0 or np.shape(data) != np.shape(plain(g)):
+    data, factor = plain(product), plain(g)
+    if np.shape(data) != np.shape(factor):
         return product
-    return np.where(np.isfinite(data) | (plain(g) != 0), product, 0)
+    return np.where(np.isfinite(data) | (factor != 0), product, 0)
 
 
 def freed(name: str) -> GraphFreedError:

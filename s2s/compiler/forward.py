@@ -121,6 +121,8 @@ def _like(primal: Any, tangent: Any, place: str) -> Any:
     """A tangent in the structure, shapes and dtypes of its primal."""
     try:
         return pytree.map(lambda x, x_dot: _leaf(x, x_dot, place), primal, tangent)
+    except ArgumentError:
+        raise
     except ValueError as error:
         raise ArgumentError(f"the tangent of {place} differs from it in structure: {error}") from error
 
