@@ -32,7 +32,6 @@ from s2s.rules import (  # noqa: F401  (each registers its rules)
     ufuncs,
 )
 from s2s.rules.registry import (
-    Rule,
     decompose,
     elementwise,
     find,
@@ -43,6 +42,7 @@ from s2s.rules.registry import (
     vjp,
     zero_derivative,
 )
+from s2s.rules.rule import Rule
 
 __all__ = [
     "Rule",

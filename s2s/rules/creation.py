@@ -109,12 +109,12 @@ def linspace_jvp_stop(
 # --- parts of numbers -------------------------------------------------------------------------------------------
 
 
-@elementwise(np.real, np.ndarray.real, view="val")
+@elementwise(np.real, np.ndarray.real)
 def real(ans, val):
     return 1
 
 
-@elementwise(np.imag, np.ndarray.imag, view="val")
+@elementwise(np.imag, np.ndarray.imag)
 def imag(ans, val):
     if np.iscomplexobj(val):
         return -1j

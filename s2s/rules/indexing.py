@@ -38,7 +38,7 @@ def _axes_taken(part):
     return 1 if integer or isinstance(part, (K.Int, K.Slice)) else None
 
 
-@vjp(operator.getitem, wrt="a", view="a", kind=subscript_kind)
+@vjp(operator.getitem, wrt="a", kind=subscript_kind)
 def getitem_vjp(g, ans, a, index):
     return scatter(g, index, a.shape)
 

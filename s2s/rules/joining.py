@@ -38,7 +38,7 @@ def array_jvp(object_dot, ans, object, dtype=None, *, copy=True, order="K", subo
 AS_ARRAY = (np.asarray, np.asanyarray)
 
 
-@vjp(*AS_ARRAY, wrt="a", containers="a", view="a", kind=array_kind)
+@vjp(*AS_ARRAY, wrt="a", containers="a", kind=array_kind)
 def asarray_vjp(g, ans, a, dtype=None, order=None, *, device=None, copy=None, like=None):
     if isinstance(a, (list, tuple)):
         return pieces(g, a)
@@ -50,7 +50,7 @@ def asarray_jvp(a_dot, ans, a, dtype=None, order=None, *, device=None, copy=None
     return array_tangent(a_dot, ans)
 
 
-@vjp(np.ascontiguousarray, np.asfortranarray, wrt="a", containers="a", view="a")
+@vjp(np.ascontiguousarray, np.asfortranarray, wrt="a", containers="a")
 def contiguous_vjp(g, ans, a, dtype=None, *, like=None):
     if isinstance(a, (list, tuple)):
         return pieces(unbroadcast(g, shape_of(a)), a)
@@ -126,12 +126,12 @@ def parts_kind(ary, *others):
     return K.Sequence(as_array(ary))
 
 
-@linear(np.split, wrt="ary", view="ary", kind=parts_kind)
+@linear(np.split, wrt="ary", kind=parts_kind)
 def split(g, ans, ary, indices_or_sections, axis=0):
     return np.concatenate(g, axis=axis)
 
 
-@linear(np.array_split, wrt="ary", view="ary", kind=parts_kind)
+@linear(np.array_split, wrt="ary", kind=parts_kind)
 def array_split(g, ans, ary, indices_or_sections, axis=0):
     return np.concatenate(g, axis=axis)
 

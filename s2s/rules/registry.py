@@ -338,17 +338,3 @@ def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     if isinstance(function, MethodDescriptorType):
         return getattr(args[0], function.__name__)(*args[1:], **kwargs)
     return function(*args, **kwargs)
-
-
-__all__ = [
-    "Rule",
-    "decompose",
-    "elementwise",
-    "find",
-    "jvp",
-    "linear",
-    "registry",
-    "supported",
-    "vjp",
-    "zero_derivative",
-]

@@ -37,7 +37,8 @@ class Rule:
     singular: likewise, but only where the result is infinite too.
     choosing: of elementwise rules, where a slope is zero the operand counts for nothing, however steep what follows is.
     kind: `(*kinds)`, one for each parameter -> the kind of the result; None where sample values tell.
-    view: parameters whose memory the result may share; mutates: parameters that the function writes into.
+    view: parameters whose memory the result may share (if none is named, it may be that of all); mutates: parameters
+        that the function writes into. Of Python's and NumPy's own functions `transforms.known` says it.
     containers: parameters that are sequences (nested for `np.array`) of differentiable values; their cotangent is a
         like sequence of cotangents. In any other parameter a sequence stands for `np.array` of it.
     """

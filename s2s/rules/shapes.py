@@ -31,7 +31,7 @@ def sizes_given(ndim, shape, *rest):
     return len(shape.items) if all(count(item) == 1 for item in shape.items) else None
 
 
-@vjp(np.reshape, wrt="a", kind=shaped, view="a")
+@vjp(np.reshape, wrt="a", kind=shaped)
 def reshape_vjp(g, ans, a, shape, order="C", *, copy=None):
     if order == "C":
         return np.reshape(g, np.shape(a))
@@ -45,7 +45,7 @@ def reshape_jvp(a_dot, ans, a, shape, order="C", *, copy=None):
     return np.reshape(a_dot, shape, plain_order(order, a))
 
 
-@vjp(np.ndarray.reshape, wrt="a", view="a", kind=of_ndim(sizes_given))
+@vjp(np.ndarray.reshape, wrt="a", kind=of_ndim(sizes_given))
 def reshape_method_vjp(g, ans, a, *shape, order="C", copy=None):
     if order == "C":
         return np.reshape(g, np.shape(a))
@@ -57,7 +57,7 @@ def reshape_method_jvp(a_dot, ans, a, *shape, order="C", copy=None):
     return np.reshape(a_dot, np.shape(ans), plain_order(order, a))
 
 
-@vjp(np.ravel, np.ndarray.ravel, wrt="a", kind=flat, view="a")
+@vjp(np.ravel, np.ndarray.ravel, wrt="a", kind=flat)
 @vjp(np.ndarray.flatten, wrt="a", kind=flat)
 def ravel_vjp(g, ans, a, order="C"):
     if order == "C":
@@ -81,7 +81,7 @@ def squeezed(ndim, axis):
     return None if ndim is None or gone is None else ndim - gone
 
 
-@linear(np.squeeze, np.ndarray.squeeze, wrt="a", kind=of_ndim(squeezed), view="a")
+@linear(np.squeeze, np.ndarray.squeeze, wrt="a", kind=of_ndim(squeezed))
 def squeeze(g, ans, a, axis=None):
     return np.reshape(g, np.shape(a))
 
@@ -92,27 +92,27 @@ def expanded(ndim, axis):
     return None if ndim is None or added is None else ndim + added
 
 
-@linear(np.expand_dims, wrt="a", view="a", kind=of_ndim(expanded))
+@linear(np.expand_dims, wrt="a", kind=of_ndim(expanded))
 def expand_dims(g, ans, a, axis):
     return np.reshape(g, np.shape(a))
 
 
-@linear(np.broadcast_to, wrt="array", kind=shaped, view="array")
+@linear(np.broadcast_to, wrt="array", kind=shaped)
 def broadcast_to(g, ans, array, shape, subok=False):
     return unbroadcast(g, np.shape(array))
 
 
-@linear(np.atleast_1d, wrt="arys", view="arys")
+@linear(np.atleast_1d, wrt="arys")
 def atleast_1d(g, ans, arys):
     return np.reshape(g, np.shape(arys))
 
 
-@linear(np.atleast_2d, wrt="arys", view="arys")
+@linear(np.atleast_2d, wrt="arys")
 def atleast_2d(g, ans, arys):
     return np.reshape(g, np.shape(arys))
 
 
-@linear(np.atleast_3d, wrt="arys", view="arys")
+@linear(np.atleast_3d, wrt="arys")
 def atleast_3d(g, ans, arys):
     return np.reshape(g, np.shape(arys))
 
@@ -120,14 +120,14 @@ def atleast_3d(g, ans, arys):
 # --- axes -------------------------------------------------------------------------------------------------------
 
 
-@linear(np.transpose, wrt="a", kind=same, view="a")
+@linear(np.transpose, wrt="a", kind=same)
 def transpose(g, ans, a, axes=None):
     if axes is None:
         return np.transpose(g)
     return np.transpose(g, np.argsort([i % g.ndim for i in axes]))
 
 
-@linear(np.ndarray.transpose, wrt="a", kind=same, view="a")
+@linear(np.ndarray.transpose, wrt="a", kind=same)
 def transpose_method(g, ans, a, *axes):
     if len(axes) == 0:
         return np.transpose(g)
@@ -136,27 +136,27 @@ def transpose_method(g, ans, a, *axes):
     return transpose(g, ans, a, axes)
 
 
-@linear(np.ndarray.T, wrt="a", kind=same, view="a")
+@linear(np.ndarray.T, wrt="a", kind=same)
 def transposed(g, ans, a):
     return g.T
 
 
-@linear(np.matrix_transpose, np.ndarray.mT, wrt="x", kind=same, view="x")
+@linear(np.matrix_transpose, np.ndarray.mT, wrt="x", kind=same)
 def matrix_transpose(g, ans, x):
     return np.swapaxes(g, -1, -2)
 
 
-@linear(np.swapaxes, np.ndarray.swapaxes, wrt="a", kind=same, view="a")
+@linear(np.swapaxes, np.ndarray.swapaxes, wrt="a", kind=same)
 def swapaxes(g, ans, a, axis1, axis2):
     return np.swapaxes(g, axis1, axis2)
 
 
-@linear(np.moveaxis, wrt="a", kind=same, view="a")
+@linear(np.moveaxis, wrt="a", kind=same)
 def moveaxis(g, ans, a, source, destination):
     return np.moveaxis(g, destination, source)
 
 
-@linear(np.rollaxis, wrt="a", kind=same, view="a")
+@linear(np.rollaxis, wrt="a", kind=same)
 def rollaxis(g, ans, a, axis, start=0):
     axis, start = axis % g.ndim, start % g.ndim if start < 0 else start
     return np.moveaxis(g, start - 1 if axis < start else start, axis)
@@ -165,22 +165,22 @@ def rollaxis(g, ans, a, axis, start=0):
 # --- order ------------------------------------------------------------------------------------------------------
 
 
-@linear(np.flip, wrt="m", kind=same, view="m")
+@linear(np.flip, wrt="m", kind=same)
 def flip(g, ans, m, axis=None):
     return np.flip(g, axis)
 
 
-@linear(np.flipud, wrt="m", view="m")
+@linear(np.flipud, wrt="m")
 def flipud(g, ans, m):
     return np.flipud(g)
 
 
-@linear(np.fliplr, wrt="m", view="m")
+@linear(np.fliplr, wrt="m")
 def fliplr(g, ans, m):
     return np.fliplr(g)
 
 
-@linear(np.rot90, wrt="m", view="m")
+@linear(np.rot90, wrt="m")
 def rot90(g, ans, m, k=1, axes=(0, 1)):
     return np.rot90(g, -k, axes)
 
@@ -198,7 +198,7 @@ def copy(ans, a, order="K", subok=False):
     return 1
 
 
-@elementwise(np.ndarray.astype, wrt="a", view="a")
+@elementwise(np.ndarray.astype, wrt="a")
 def astype(ans, a, dtype, order="K", casting="unsafe", subok=True, copy=True):
     return 1
 
@@ -228,7 +228,7 @@ def diag(g, ans, v, k=0):
     return scatter(g, on_diagonal(len(g), k), np.shape(v))
 
 
-@linear(np.diagonal, np.ndarray.diagonal, wrt="a", view="a")
+@linear(np.diagonal, np.ndarray.diagonal, wrt="a")
 def diagonal(g, ans, a, offset=0, axis1=0, axis2=1):
     rows = np.moveaxis(a, (axis1, axis2), (-2, -1))
     a_bar = scatter(g, (Ellipsis, *on_diagonal(np.shape(g)[-1], offset)), rows.shape)

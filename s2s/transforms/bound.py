@@ -7,13 +7,14 @@ compiled.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gast
 
 from s2s import core
 from s2s.core import Function
+from s2s.transforms.structure import uses
 
 UNBOUND = "the gradient needs `{}` where it may not be assigned yet"
 
@@ -26,7 +27,7 @@ def unbound_reads(fn: Function) -> Iterator[tuple[Any, str]]:
 def _block(stmts: Sequence[Any], bound: set[str], local: set[str]) -> Iterator[tuple[Any, str]]:
     """The reads of a block; `bound` ends as the names that are bound at its end."""
     for stmt in stmts:
-        for name in sorted((core.reads(list(_header(stmt))) & local) - bound):
+        for name in sorted((set(uses(stmt)) & local) - bound):
             yield stmt, name
             bound.add(name)  # else this statement has raised
         if isinstance(stmt, gast.If) and not core.is_exit(stmt):
@@ -40,9 +41,3 @@ def _block(stmts: Sequence[Any], bound: set[str], local: set[str]) -> Iterator[t
             bound.update(core.writes(stmt))
             for _, block in core.blocks(stmt):
                 yield from _block(block, bound, local)
-
-
-def _header(stmt: Any) -> Iterable[Any]:
-    """The parts of a statement that are no blocks."""
-    inner = {name.split(".")[0] for name, _ in core.blocks(stmt)}
-    return [part for field in stmt._fields if field not in inner and (part := getattr(stmt, field, None)) is not None]

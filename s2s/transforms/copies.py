@@ -16,6 +16,7 @@ import gast
 from s2s import core
 from s2s.core import Function
 from s2s.transforms.bound import unbound_reads
+from s2s.transforms.structure import replace_reads, uses, with_blocks
 from s2s.transforms.task import Task
 
 Place = tuple[int, ...]  # the positions of a statement in its block and in those around it, the outermost first
@@ -51,10 +52,7 @@ class _Places:
     def survey(self, stmts: Sequence[Any], around: Place) -> None:
         for position, stmt in enumerate(stmts):
             here = (*around, position)
-            blocks = core.blocks(stmt)
-            inner = {name.split(".")[0] for name, _ in blocks}
-            header = [part for f in stmt._fields if f not in inner and (part := getattr(stmt, f, None)) is not None]
-            for name in core.reads(header):
+            for name in uses(stmt):
                 self.read.setdefault(name, []).append(here)
             for name in core.writes(stmt):
                 self.assigned.setdefault(name, []).append(here)
@@ -64,7 +62,7 @@ class _Places:
                 and isinstance(stmt.targets[0], gast.Name)
             ):
                 self.copies[stmt.targets[0].id] = stmt.value
-            for number, (_, block) in enumerate(blocks):
+            for number, (_, block) in enumerate(core.blocks(stmt)):
                 self.survey(block, (*here, number))
 
     def holds_still(self, target: str, source: str) -> bool:
@@ -83,14 +81,5 @@ def _block(stmts: Sequence[Any], found: dict[str, Any]) -> list[Any]:
     for stmt in stmts:
         if isinstance(stmt, gast.Assign) and core.writes(stmt)[:1] and core.writes(stmt)[0] in found:
             continue
-        changes: dict[str, Any] = {name: _block(block, found) for name, block in core.blocks(stmt) if "." not in name}
-        if not changes:
-            new.append(core.substitute(stmt, found))
-            continue
-        for part in ("test", "iter"):
-            if hasattr(stmt, part):
-                changes[part] = core.substitute(getattr(stmt, part), found)
-        if isinstance(stmt, gast.With):
-            changes["items"] = [core.substitute(item, found) for item in stmt.items]
-        new.append(core.rebuilt(stmt, **changes))
-    return new or [core.place(gast.Pass(), None)]
+        new.append(replace_reads(with_blocks(stmt, lambda _, inner: _block(inner, found)), found))
+    return new

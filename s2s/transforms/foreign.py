@@ -18,7 +18,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import MISSING, Scope
-from s2s.transforms.structure import header, uses, with_blocks
+from s2s.transforms.structure import uses, with_blocks, with_header
 
 
 class Importer:
@@ -90,22 +90,12 @@ class LiveReads:
         if isinstance(stmt, gast.Try):
             handlers = [core.rebuilt(h, type=h.type and core.substitute(h.type, self.places)) for h in stmt.handlers]
             return [core.rebuilt(stmt, handlers=handlers)]
-        stmt = self._lengthened(stmt)
+        stmt = with_header(stmt, self.roots.visit)
         origin = core.origin_of(stmt)
         reads = [core.assign(n, self.places[n], origin) for n in dict.fromkeys(uses(stmt)) if n in self.places]
         if isinstance(stmt, gast.While):
             stmt = core.rebuilt(stmt, body=_before_exit(stmt.body, reads))
         return [*reads, stmt]
-
-    def _lengthened(self, stmt: Any) -> Any:
-        changes = {}
-        for field in header(stmt):
-            value = getattr(stmt, field)
-            nodes = (
-                [self.roots.visit(v) for v in value] if isinstance(value, list) else value and self.roots.visit(value)
-            )
-            changes[field] = nodes
-        return core.rebuilt(stmt, **changes)
 
 
 class _PathRoots(core.Substitution):

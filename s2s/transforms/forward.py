@@ -23,7 +23,7 @@ from s2s.transforms.callee import described
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.operations import Operation
 from s2s.transforms.reverse.fragments import Fragments, leading
-from s2s.transforms.rulebody import Namer
+from s2s.transforms.rulebody import Derived, Namer
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 
@@ -41,8 +41,7 @@ class _Forward:
         self.fragments = Fragments(fn, self.namer, task.program)
         self.kind = self.fragments.kind
         self.active = fn.facts.active
-        self.names: dict[str, str] = {}
-        self.stems = {core.stem(n) for n in fn.local_names()}
+        self.dot = Derived(fn, "_dot")
 
     def build(self) -> Function:
         params = self.fn.params
@@ -58,19 +57,10 @@ class _Forward:
         new.append(tangent_assign(result, pair, None))
         new.append(core.place(gast.Return(core.name(result)), None))
         made = replace(self.fn, name=f"{self.fn.name}_jvp", params=params, body=tuple(new), scope=self.namer.scope)
-        kinds = {**self.fn.facts.kinds, **{dot: self.kind(core.name(n)) for n, dot in self.names.items()}}
+        kinds = {**self.fn.facts.kinds, **{dot: self.kind(core.name(n)) for n, dot in self.dot.names.items()}}
         shapes = {**self.fn.facts.shapes}
-        shapes.update({dot: shapes[n] for n, dot in self.names.items() if n in shapes})
+        shapes.update({dot: shapes[n] for n, dot in self.dot.names.items() if n in shapes})
         return infer_rest(made.with_facts(kinds=kinds, shapes=shapes))
-
-    def dot(self, name: str) -> str:
-        """The name of a tangent: `x_dot`, or `x_dot_` where the user has an `x_dot`."""
-        if name not in self.names:
-            suffix = "_dot"
-            while core.stem(name) + suffix in self.stems:
-                suffix += "_"
-            self.names[name] = core.derived(name, suffix)
-        return self.names[name]
 
     def tangent(self, atom: Any, out: list[Any], origin: Any) -> Any:
         """The tangent of an atom: its name, or a zero of its kind."""

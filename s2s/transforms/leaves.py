@@ -21,7 +21,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.copies import assignments
-from s2s.transforms.structure import with_blocks
+from s2s.transforms.structure import uses, with_blocks
 from s2s.transforms.task import Task
 
 Path = tuple[Any, ...]
@@ -83,9 +83,7 @@ class _Leaves:
         for _, block in core.blocks(stmt):
             if not all(map(self.survey, block)):
                 return False
-        header = [getattr(stmt, part) for part in ("test", "iter") if hasattr(stmt, part)]
-        used = core.reads(header if core.blocks(stmt) else stmt) & set(self.parts)
-        if not used:
+        if not set(uses(stmt)) & set(self.parts):
             return True
         if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
             return False

@@ -10,7 +10,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Facts, Function
-from s2s.transforms.structure import copied, is_reverse, like, with_blocks
+from s2s.transforms.structure import blocks, copied, is_reverse, like, with_blocks, with_header
 
 
 def renamed(fn: Function, names: Mapping[str, str]) -> Function:
@@ -37,17 +37,9 @@ def renamed_block(block: Iterable[Any], names: Mapping[str, str], facts: Facts) 
 
 def renamed_header(stmt: Any, names: Mapping[str, str]) -> Any:
     """A statement with names replaced, its blocks apart."""
-    if isinstance(stmt, (gast.If, gast.For, gast.While, gast.With, gast.Try)):
-        changes = {}
-        for field_name in ("test", "target", "iter", "items"):
-            old = getattr(stmt, field_name, None)
-            if isinstance(old, list):
-                changes[field_name] = [core.substitute(item, names, names) for item in old]
-            elif old is not None:
-                changes[field_name] = core.substitute(old, names, names)
-        if any(changes[f] != getattr(stmt, f) for f in changes):
-            return core.rebuilt(stmt, **changes)
-        return stmt
+    if blocks(stmt):
+        loop = ("target",) if isinstance(stmt, gast.For) else ()
+        return with_header(stmt, lambda node: core.substitute(node, names, names), loop)
     new = core.substitute(stmt, names, names)
     if isinstance(new, gast.FunctionDef) and new.name in names:
         return core.rebuilt(new, name=names[new.name])

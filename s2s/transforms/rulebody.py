@@ -58,6 +58,25 @@ class Namer:
         return name
 
 
+class Derived:
+    """Names of adjoints or tangents: `x_bar` for `x`, or `x_bar_` where the user has an `x_bar`."""
+
+    def __init__(self, fn: Function, suffix: str) -> None:
+        self.suffix = suffix
+        self.names: dict[str, str] = {}
+        self.stems = {core.stem(n) for n in fn.local_names()}
+        self.reserved: set[str] = set()
+
+    def __call__(self, name: str) -> str:
+        if name not in self.names:
+            suffix = self.suffix
+            while core.stem(name) + suffix in self.stems or core.derived(name, suffix) in self.reserved:
+                suffix += "_"
+            self.names[name] = core.derived(name, suffix)
+            self.reserved.add(self.names[name])
+        return self.names[name]
+
+
 @dataclass(frozen=True)
 class Body:
     """A straight-line body: statements that each assign one name, and the expression of the result."""

@@ -135,18 +135,25 @@ def _filled(block: list[Any], owner: Any) -> list[Any]:
     return kept or [like(gast.Pass(), owner)]
 
 
-def replace_reads(stmt: Any, values: Mapping[str, Any]) -> Any:
-    """The statement with expressions or names in place of names that it reads itself; nested blocks stay."""
-    if not values:
-        return stmt
+def with_header(stmt: Any, change: Callable[[Any], Any], extra: tuple[str, ...] = ()) -> Any:
+    """The statement with its own expressions changed, in `header` and in further fields; nested blocks stay."""
     changes = {}
-    for field_name in header(stmt):
+    for field_name in (*extra, *header(stmt)):
         old = getattr(stmt, field_name)
         if isinstance(old, list):
-            changes[field_name] = [core.substitute(item, values) for item in old]
-        elif old is not None:
-            changes[field_name] = core.substitute(old, values)
-    return core.rebuilt(stmt, **changes)
+            new: Any = [change(item) for item in old]
+            same = all(a is b for a, b in zip(old, new))
+        else:
+            new = None if old is None else change(old)
+            same = new is old
+        if not same:
+            changes[field_name] = new
+    return core.rebuilt(stmt, **changes) if changes else stmt
+
+
+def replace_reads(stmt: Any, values: Mapping[str, Any]) -> Any:
+    """The statement with expressions or names in place of names that it reads itself; nested blocks stay."""
+    return with_header(stmt, lambda node: core.substitute(node, values)) if values else stmt
 
 
 def next_number(names: Iterable[str]) -> int:

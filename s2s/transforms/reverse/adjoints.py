@@ -19,7 +19,7 @@ from s2s.core import Function
 from s2s.runtime import pytree
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted
-from s2s.transforms.rulebody import Namer
+from s2s.transforms.rulebody import Derived, Namer
 
 OWNED, BORROWED = "owned", "borrowed"
 
@@ -45,21 +45,9 @@ class Adjoints:
         self.fragments = fragments
         self.kind = fragments.kind
         self.active = fn.facts.active
-        self.names: dict[str, str] = {}
-        self.reserved: set[str] = set()
-        self.stems = {core.stem(n) for n in fn.local_names()}
+        self.bar = Derived(fn, "_bar")
         self.parts = dict(self.find_parts(fn.body))
         self.loose: set[str] = set()  # carried adjoints that are the number 0.0 in all rounds but the first
-
-    def bar(self, name: str) -> str:
-        """The name of an adjoint: `x_bar`, or `x_bar_` where the user has an `x_bar`."""
-        if name not in self.names:
-            suffix = "_bar"
-            while core.stem(name) + suffix in self.stems or core.derived(name, suffix) in self.reserved:
-                suffix += "_"
-            self.names[name] = core.derived(name, suffix)
-            self.reserved.add(self.names[name])
-        return self.names[name]
 
     def find_parts(self, stmts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
         """The containers that are read as parts of active containers: their shadows are parts of the others' shadows.

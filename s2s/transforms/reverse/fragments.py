@@ -176,7 +176,7 @@ class Fragments:
             if smaller is not None:
                 return Contribution(atom.id, value.args[0], stmts, fresh=False, spread=smaller)
             value = self.mended(value, found, y, atom, g, stmts, origin)
-        fresh = not core.is_atom(value) and not found.rule.view and _computes(value)
+        fresh = _computes(value)
         value = self.cast(value, y, atom, stmts, origin)
         return Contribution(atom.id, value, stmts, fresh=fresh)
 

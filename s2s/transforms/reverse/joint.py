@@ -51,7 +51,7 @@ class _Joint:
         origin = core.origin_of(last)
         result, aux = self.results(last)
         seed = self.seed()
-        self.sweep.reserved.add(seed)
+        self.sweep.bar.reserved.add(seed)
         bars, out = self.seeded(result, seed, origin)
         roots = {root for root, _ in self.fn.facts.leaves.values()}
         for name in self.task.wrt:
@@ -124,7 +124,7 @@ class _Joint:
                 elif core.derived(result.id, "_bar") != seed:
                     out.add(reverse_assign(self.sweep.bar(result.id), core.name(seed), origin))
                 else:
-                    self.sweep.names[result.id] = seed
+                    self.sweep.bar.names[result.id] = seed
             else:
                 checked = core.call(self.namer.bind("require_scalar", numeric.require_scalar), result)
                 self.checks.append(core.place(gast.Expr(checked), origin))
@@ -139,7 +139,7 @@ class _Joint:
             return
         if not K.is_known(kind):
             raise NotCompiled("what kind of value is returned is not known when compiling", origin=origin)
-        self.sweep.names[result.id] = seed
+        self.sweep.bar.names[result.id] = seed
         bars[result.id] = BORROWED
 
     def of_dtype(self, kind: Any, seed: str) -> Any:
@@ -252,7 +252,7 @@ class _Joint:
         meeting = {name for name, times in assignments(self.fn).items() if times > 1}
         facts = facts.without_shapes_of(meeting)
         shapes = dict(facts.shapes)
-        for name, bar in self.sweep.names.items():
+        for name, bar in self.sweep.bar.names.items():
             if bar != seed:
                 kind = facts.kinds.get(name, K.UNKNOWN)
                 loose = name in self.sweep.loose and isinstance(kind, K.Array)
