@@ -15,7 +15,8 @@ import numpy as np
 from s2s.compiler.layout import layout_of_signature
 from s2s.errors import ArgumentError, MissingRuleError, SourceUnavailableError
 from s2s.frontend.source import Unwrapped, unwrap
-from s2s.rules.rule import Rule, registry
+from s2s.rules.registry import registry
+from s2s.rules.rule import Rule
 
 _numbers = itertools.count(1)
 

@@ -1,0 +1,121 @@
+"""A function in Core Python, what its free names mean, and what passes have found out about it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import CellType
+from typing import Any
+
+import gast
+
+from s2s.core.names import unique
+from s2s.core.nodes import Origin, all_writes, parameters
+from s2s.kinds import Kind
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the free names of a function mean.
+
+    `globals` and `cells` are the user's own, live. `names` are bound by us around the generated function: runtime
+    helpers, rules, defaults that are no literals. `names` shadow nothing: a fresh name is chosen by `bind`.
+    """
+
+    globals: Mapping[str, Any]
+    cells: Mapping[str, CellType] = field(default_factory=dict)
+    names: Mapping[str, Any] = field(default_factory=dict)
+
+    def lookup(self, name: str) -> Any:
+        """The object that a free name refers to now, or MISSING."""
+        if name in self.names:
+            return self.names[name]
+        if name in self.cells:
+            try:
+                return self.cells[name].cell_contents
+            except ValueError:
+                return MISSING
+        if name in self.globals:
+            return self.globals[name]
+        return getattr(builtins, name, MISSING)
+
+    def bind(self, hint: str, value: Any, taken: Iterable[str] = ()) -> tuple[Scope, str]:
+        """A scope in which a name means `value`, and that name: an existing one, or `hint`, made unique."""
+        for name, held in self.names.items():
+            if held is value:
+                return self, name
+        if self.lookup(hint) is value and hint not in taken:
+            return self, hint
+        name = unique(hint, lambda n: n in taken or self.lookup(n) is not MISSING)
+        return replace(self, names={**self.names, name: value}), name
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What passes have found out, by name (each name has one meaning after the `versions` pass).
+
+    kinds: what is known of the value.
+    leaves: names that hold an item of a container argument: the argument and the item's path in it.
+    twins: a name whose derivative is that of another one, which computes the same (a decomposition).
+    shapes: the name whose array has the same shape, for arrays known to share theirs (a canonical one).
+    parts: of a canonical name whose shape is the broadcast of others: the canonical names of those.
+    within: of a canonical name whose shape is that of a reduction that keeps its axes: the shape that was reduced.
+    active: names whose derivative is wanted.
+    fresh: parameters whose cotangent the reverse sweep makes anew, so that nobody else holds it.
+    """
+
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    within: Mapping[str, str] = field(default_factory=dict)
+    active: frozenset[str] = frozenset()
+    twins: Mapping[str, str] = field(default_factory=dict)
+    leaves: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    fresh: frozenset[str] = frozenset()
+
+    def without_shapes_of(self, names: Collection[str]) -> Facts:
+        """The facts without what they say of shapes in terms of some names, as these have more than one."""
+        shapes = {n: shape for n, shape in self.shapes.items() if n not in names and shape not in names}
+        parts = {n: p for n, p in self.parts.items() if n not in names and p.isdisjoint(names)}
+        within = {n: whole for n, whole in self.within.items() if n not in names and whole not in names}
+        return replace(self, shapes=shapes, parts=parts, within=within)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function in Core Python: what every pass takes and gives."""
+
+    name: str
+    params: gast.arguments
+    body: tuple[gast.stmt, ...]
+    scope: Scope
+    origin: Origin
+    doc: str | None = None
+    facts: Facts = Facts()
+
+    def with_body(self, body: Iterable[gast.stmt]) -> Function:
+        return replace(self, body=tuple(body))
+
+    def with_facts(self, **changes: Any) -> Function:
+        return replace(self, facts=replace(self.facts, **changes))
+
+    @property
+    def param_names(self) -> list[str]:
+        return [p.id for p in parameters(self.params)]
+
+    def local_names(self) -> set[str]:
+        return set(self._local_names)
+
+    @cached_property
+    def _local_names(self) -> frozenset[str]:
+        return frozenset(self.param_names).union(*map(all_writes, self.body))

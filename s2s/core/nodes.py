@@ -1,0 +1,278 @@
+"""Nodes of Core: building them, reading them, putting others in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import gast
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in the user's source: where a statement came from.
+
+    `text` is the statement's own text (of a compound statement the header only), on one line.
+    `line` counts from 1, columns from 0, as in `ast`.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+    function: str
+
+
+# --- building ---------------------------------------------------------------------------------------------------
+
+
+_CONTEXTS: dict[type, gast.expr_context] = {ctx: ctx() for ctx in (gast.Load, gast.Store, gast.Del, gast.Param)}
+
+
+def name(id: str, ctx: type = gast.Load) -> gast.Name:
+    return gast.Name(id, _CONTEXTS[ctx], None, None)
+
+
+def constant(value: Any) -> gast.Constant:
+    return gast.Constant(value, None)
+
+
+def atom(value: str | gast.expr | Any) -> gast.expr:
+    """A Name from a string, a Constant from a number or None; a node stays as it is."""
+    if isinstance(value, gast.AST):
+        return value
+    return name(value) if isinstance(value, str) else constant(value)
+
+
+def path(dotted: str) -> gast.expr:
+    """The read of a dotted path: `path("np.linalg.norm")`."""
+    first, *rest = dotted.split(".")
+    node: gast.expr = name(first)
+    for part in rest:
+        node = gast.Attribute(node, part, gast.Load())
+    return node
+
+
+def attribute(value: str | gast.expr, attr: str) -> gast.Attribute:
+    return gast.Attribute(atom(value), attr, gast.Load())
+
+
+def call(function: str | gast.expr, *args: Any, **keywords: Any) -> gast.Call:
+    """A call; a string names the function (dotted), arguments are made atoms."""
+    target = path(function) if isinstance(function, str) else function
+    return gast.Call(target, [atom(a) for a in args], [gast.keyword(k, atom(v)) for k, v in keywords.items()])
+
+
+def binary(left: Any, op: type, right: Any) -> gast.BinOp:
+    return gast.BinOp(atom(left), op(), atom(right))
+
+
+def subscript(value: Any, index: Any, ctx: type = gast.Load) -> gast.Subscript:
+    return gast.Subscript(atom(value), atom(index), ctx())
+
+
+def assign(target: str | gast.expr, value: Any, origin: Origin | None) -> gast.Assign:
+    where = name(target, gast.Store) if isinstance(target, str) else target
+    return place(gast.Assign([where], atom(value), None), origin)
+
+
+def place(stmt: Any, origin: Origin | None, comment: Sequence[str] = ()) -> Any:
+    """Give a new statement its origin and comment lines; returns it."""
+    stmt.origin = origin
+    if comment:
+        stmt.comment = tuple(comment)
+    return stmt
+
+
+def origin_of(stmt: gast.stmt) -> Origin | None:
+    return getattr(stmt, "origin", None)
+
+
+def rebuilt(node: Any, **fields: Any) -> Any:
+    """A copy of a node with some fields changed; origin, comment and sweep are kept, children are shared."""
+    old = vars(node)
+    new = type(node)()
+    vars(new).update({f: old.get(f) for f in node._fields}, **fields)
+    vars(new).update({f: old[f] for f in _NOTES if f in old})
+    return new
+
+
+_NOTES = ("origin", "comment", "sweep")
+
+
+# --- reading ----------------------------------------------------------------------------------------------------
+
+
+def parameters(params: gast.arguments) -> Iterator[gast.Name]:
+    """The parameters of a function, in the order of the signature."""
+    yield from params.posonlyargs
+    yield from params.args
+    if params.vararg:
+        yield params.vararg
+    yield from params.kwonlyargs
+    if params.kwarg:
+        yield params.kwarg
+
+
+_Answer = TypeVar("_Answer")
+
+
+def noted(question: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
+    """Note the answer to a question about a node on the node itself.
+
+    Every pass asks the same of statements many times over, and nodes do not change. The answer is shared: it is not to
+    be changed either.
+    """
+    key = f"{question.__module__}.{question.__name__}"
+
+    @wraps(question)
+    def ask(node: Any) -> _Answer:
+        notes: dict[str, _Answer] = node.__dict__
+        try:
+            return notes[key]
+        except KeyError:
+            answer = notes[key] = question(node)
+            return answer
+
+    return ask
+
+
+@noted
+def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
+    """The nested blocks of a compound statement by field name; none for a simple one."""
+    found: list[tuple[str, list[Any]]] = []
+    for field_name in ("body", "orelse", "handlers", "finalbody"):
+        block = getattr(stmt, field_name, None)
+        if not isinstance(block, (list, tuple)) or not block:
+            continue
+        if field_name == "handlers":
+            found.extend((f"handlers.{i}", list(h.body)) for i, h in enumerate(block))
+        else:
+            found.append((field_name, list(block)))
+    return found
+
+
+def reads(node: gast.AST | Sequence[gast.AST]) -> set[str]:
+    """The names that a node loads (also `x` of `x[i] = v`, and of `x += v`), nested blocks included."""
+    if isinstance(node, gast.AST):
+        return set(_reads(node))
+    return set().union(*(_reads(item) if isinstance(item, gast.AST) else _loaded([item]) for item in node))
+
+
+@noted
+def _reads(node: gast.AST) -> frozenset[str]:
+    return frozenset(_loaded([node]))
+
+
+def _loaded(nodes: Iterable[Any]) -> set[str]:
+    found: set[str] = set()
+    stack = list(nodes)
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is gast.Name:
+            if type(item.ctx) is gast.Load:
+                found.add(item.id)
+        elif kind is list or kind is tuple:
+            stack.extend(item)
+        elif kind not in LEAVES:
+            if kind is gast.AugAssign and type(item.target) is gast.Name:
+                found.add(item.target.id)
+            fields = item.__dict__
+            stack.extend([fields[f] for f in item._fields if f in fields])
+    return found
+
+
+# What holds no names: constants, operators, contexts, and the values of fields that are no nodes.
+LEAVES = frozenset(
+    {str, int, float, complex, bool, bytes, type(None), type(Ellipsis), gast.Constant}
+    | {cls for base in (gast.expr_context, gast.operator, gast.unaryop, gast.cmpop) for cls in base.__subclasses__()}
+)
+
+
+@noted
+def writes(stmt: gast.stmt) -> list[str]:
+    """The names that a statement itself binds; nested blocks are not entered, a loop's target counts."""
+    if isinstance(stmt, gast.Assign):
+        return [n for target in stmt.targets for n in _target_names(target)]
+    if isinstance(stmt, gast.AugAssign):
+        return list(_target_names(stmt.target))
+    if isinstance(stmt, gast.For):
+        return list(_target_names(stmt.target))
+    if isinstance(stmt, gast.With):
+        return [n for item in stmt.items if item.optional_vars for n in _target_names(item.optional_vars)]
+    if isinstance(stmt, gast.Try):
+        return [h.name.id for h in stmt.handlers if h.name]
+    if isinstance(stmt, gast.FunctionDef):
+        return [stmt.name]
+    return []
+
+
+@noted
+def all_writes(stmt: gast.stmt) -> list[str]:
+    """The names that a statement binds, nested blocks included."""
+    if isinstance(stmt, gast.FunctionDef) or not blocks(stmt):
+        return writes(stmt)
+    return [*writes(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_writes(inner))]
+
+
+def _target_names(target: gast.expr) -> Iterator[str]:
+    if isinstance(target, gast.Name):
+        yield target.id
+    elif isinstance(target, (gast.Tuple, gast.List)):
+        for element in target.elts:
+            yield from _target_names(element)
+    elif isinstance(target, gast.Starred):
+        yield from _target_names(target.value)
+
+
+# --- replacing --------------------------------------------------------------------------------------------------
+
+
+class Substitution:
+    """Replaces loads of names by atoms, and stored names by names; builds new nodes, shares what is unchanged."""
+
+    def __init__(self, loads: Mapping[str, gast.expr | str], stores: Mapping[str, str] | None = None) -> None:
+        self.loads = loads
+        self.stores = stores or {}
+
+    def visit(self, node: Any) -> Any:
+        kind = type(node)
+        if kind is gast.Name:
+            return self.visit_Name(node)
+        if kind is gast.Attribute:
+            return self.visit_Attribute(node)
+        return node if kind in LEAVES else self.generic_visit(node)
+
+    def visit_Name(self, node: gast.Name) -> gast.expr:
+        if isinstance(node.ctx, gast.Load):
+            new = self.loads.get(node.id)
+            return node if new is None else atom(new)
+        target = self.stores.get(node.id)
+        return node if target is None else gast.Name(target, node.ctx, node.annotation, node.type_comment)
+
+    def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
+        return self.generic_visit(node)
+
+    def generic_visit(self, node: gast.AST) -> gast.AST:
+        changes: dict[str, Any] = {}
+        for field_name in node._fields:
+            old = getattr(node, field_name, None)
+            if isinstance(old, (list, tuple)):
+                new = [self.visit(v) for v in old]
+                if any(a is not b for a, b in zip(old, new)):
+                    changes[field_name] = new
+            elif type(old) not in LEAVES:
+                replaced = self.visit(old)
+                if replaced is not old:
+                    changes[field_name] = replaced
+        return rebuilt(node, **changes) if changes else node
+
+
+def substitute(node: Any, loads: Mapping[str, Any], stores: Mapping[str, str] | None = None) -> Any:
+    """`node` with names replaced; see `Substitution`."""
+    return Substitution(loads, stores).visit(node)
