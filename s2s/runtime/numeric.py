@@ -31,7 +31,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 
     A cotangent that is smaller than `shape`, standing for equal values all over, is spread out.
     """
-    have = shape_of(g)
+    have = g.shape if type(g) is np.ndarray else shape_of(g)
     if have == shape:
         return g
     added = len(have) - len(shape)

@@ -163,6 +163,38 @@ def _left_association(expr: Any, look: Look) -> Any:
     return gast.BinOp(gast.BinOp(expr.left, gast.Mult(), inner.left), gast.Mult(), inner.right)
 
 
+def _scaled_twice(expr: Any, look: Look) -> Any:
+    """`g * 0.5 * 4` is `g * 2.0`."""
+    inner = look.only(expr.left)
+    if not (_is_scaled(expr) and _is_scaled(inner)):
+        return None
+    scale = inner.right.value * expr.right.value
+    if not (isinstance(scale, float) and 1e-30 < scale < 1e30):
+        return None
+    return gast.BinOp(inner.left, gast.Mult(), core.constant(scale))
+
+
+def _one_inside(expr: Any, look: Look) -> Any:
+    """`g * 1.0 * x` is `g * x`: a new array, whether or not `g * 1.0` is one."""
+    inner = look.only(expr.left)
+    if isinstance(expr.op, (gast.Mult, gast.Div)) and _is_scaled(inner) and _is_one(inner.right):
+        return core.rebuilt(expr, left=inner.left) if _stays(inner.left, inner.right, look) else None
+    return None
+
+
+def _is_scaled(expr: Any) -> bool:
+    return _is(expr, gast.BinOp) and isinstance(expr.op, gast.Mult) and _number(expr.right)
+
+
+def _factor_of_zero(expr: Any, look: Look) -> Any:
+    """`zero_with(v, -g * 0.5)` is `zero_with(v, g)`: both factors are zero together."""
+    if not (look.function(expr) is numeric.zero_with and len(expr.args) == 2):
+        return None
+    made = look.made(expr.args[1])
+    inner = made.left if _is_scaled(made) and made.right.value >= 0.5 else _negated(made)
+    return None if inner is None else core.rebuilt(expr, args=[expr.args[0], inner])
+
+
 # --- shapes -----------------------------------------------------------------------------------------------------
 
 
@@ -260,13 +292,13 @@ def _owner_of_shape(made: Any, look: Look) -> Any:
 
 _Rewriting = Callable[[Any, Look], Any]
 _REWRITINGS: dict[type, tuple[_Rewriting, ...]] = {
-    gast.BinOp: (_constants, _one, _sign_in_sum, _sign_in_product, _reciprocal, _left_association, _stretched_operand,
-                 _stretched_result),
+    gast.BinOp: (_constants, _one, _sign_in_sum, _sign_in_product, _reciprocal, _left_association,
+                 _scaled_twice, _one_inside, _stretched_operand, _stretched_result),
     gast.UnaryOp: (_double_sign, _stretched_result),
-    gast.Call: (_same_shape, _stretched_factor),
+    gast.Call: (_same_shape, _stretched_factor, _factor_of_zero),
 }  # fmt: skip
 # `unbroadcast` gives its argument itself where the shapes are equal: leaving it out shares nothing that was not shared.
-_NO_NEW_ALIAS = (_constants, _same_shape, _stretched_factor)
+_NO_NEW_ALIAS = (_constants, _same_shape, _stretched_factor, _factor_of_zero)
 
 
 def _is(node: Any, cls: type) -> bool:

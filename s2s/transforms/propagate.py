@@ -224,8 +224,11 @@ class _Propagation:
         return stmt if value is stmt.value else core.rebuilt(stmt, value=value)
 
     def doubled(self, stmt: Any, new: list[Any]) -> bool:
-        """`x = g * w` and then `x += g * w`: the first becomes `x = g * 2 * w` (in `new`), the second goes."""
-        name, added = _added(stmt)
+        """`x = g * w` and then `x += g * w`: the first becomes `x = g * 2 * w` (in `new`), the second goes.
+
+        So it is for `x -= g * v` where w is `-v`.
+        """
+        name, added, sign = _added(stmt)
         if not name or not is_reverse(stmt):
             return False
         self.own_reads = list(uses(stmt))
@@ -235,7 +238,7 @@ class _Propagation:
             other = one
         if not (isinstance(one, gast.BinOp) and isinstance(one.op, (gast.Mult, gast.Div, gast.MatMult))):
             return False
-        if other is None or key(one) != key(other):
+        if other is None or self.signed(one, 1) != self.signed(other, sign):
             return False
         for at in range(len(new) - 1, -1, -1):
             if assigned(new[at]) == name:
@@ -250,6 +253,14 @@ class _Propagation:
         new[at : at + 1] = [*before, core.rebuilt(new[at], value=flat)]
         self.note(new[at + len(before)])
         return True
+
+    def signed(self, expr: Any, sign: int) -> tuple[int, Any]:
+        """The sign of a product, and its key without the signs of its factors."""
+        for side in ("left", "right") if isinstance(expr, gast.BinOp) else ():
+            made = self.made(getattr(expr, side))
+            if isinstance(made, gast.UnaryOp) and isinstance(made.op, gast.USub):
+                expr, sign = core.rebuilt(expr, **{side: made.operand}), -sign
+        return sign, key(expr)
 
     def flattened(self, expr: Any, stmt: Any, before: list[Any]) -> Any:
         """The expression as one operation on atoms; what is nested goes into temporaries."""
@@ -315,15 +326,15 @@ class _Propagation:
         return self.known.shapes.get(atom.id)
 
 
-def _added(stmt: Any) -> tuple[str, Any]:
-    """Of `x += v` and `x = x + v`, x and v; an empty name of any other statement."""
-    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, gast.Add) and isinstance(stmt.target, gast.Name):
-        return stmt.target.id, stmt.value
-    name = assigned(stmt)
-    if name is not None and isinstance(stmt.value, gast.BinOp) and isinstance(stmt.value.op, gast.Add):
-        if isinstance(stmt.value.left, gast.Name) and stmt.value.left.id == name:
-            return name, stmt.value.right
-    return "", None
+def _added(stmt: Any) -> tuple[str, Any, int]:
+    """Of `x += v` and `x = x + v`, x, v and 1; of `x -= v`, -1; an empty name of any other statement."""
+    name, value = assigned(stmt), getattr(stmt, "value", None)
+    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+        name, value = stmt.target.id, gast.BinOp(stmt.target, stmt.op, value)
+    if name is not None and isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Add, gast.Sub)):
+        if isinstance(value.left, gast.Name) and value.left.id == name:
+            return name, value.right, 1 if isinstance(value.op, gast.Add) else -1
+    return "", None, 1
 
 
 @core.noted

@@ -48,6 +48,8 @@ def reverse(*lines, params="g, x, y, z, v, w", returned="r"):
         (["t··1 = 1 / x", "r = y * t··1"], ["r = y / x"]),
         (["t··1 = x * y", "r = z * t··1"], ["t··2 = z * x", "r = t··2 * y"]),
         (["t··1 = 2 * v", "r = x * t··1"], ["t··2 = x * 2", "r = t··2 * v"]),
+        (["t··1 = v * 0.5", "t··2 = t··1 * 3", "r = t··2 * w"], ["t··2 = v * 1.5", "r = t··2 * w"]),
+        (["t··1 = -v", "t··2 = t··1 * 0.5", "t··3 = t··2 * 2", "r = t··3 * w"], ["t··6 = v * w", "r = -t··6"]),
     ],
 )
 def test_operations_of_the_reverse_sweep_are_shortened(lines, shorter):
@@ -295,6 +297,29 @@ def test_a_range_is_made_again_for_the_reverse_loop():
 def test_equal_contributions_are_written_once():
     lines = ["v_bar = x * v", "t··2 = x * v", "v_bar = v_bar + t··2"]
     assert reverse(*lines, returned="v_bar") == ["t··3 = x * 2", "v_bar = t··3 * v"]
+
+
+@pytest.mark.parametrize(
+    "lines, shorter",
+    [
+        (["w_bar = x * t··1", "w_bar -= x * v"], ["t··10 = x * 2", "w_bar = t··10 * t··1"]),
+        (["w_bar = x * v", "t··2 = x * t··1", "w_bar = w_bar - t··2"], ["t··3 = x * 2", "w_bar = t··3 * v"]),
+        (["w_bar = x * t··1", "t··2 = x * v", "w_bar += t··2"], None),
+        (["w_bar = x * v", "t··2 = x * v", "w_bar -= t··2"], None),
+    ],
+)
+def test_contributions_that_are_equal_but_for_their_signs(lines, shorter):
+    lines = [line.replace("-= x * v", "-= t··9") for line in lines]
+    if lines[-1].endswith("t··9"):
+        lines.insert(-1, "t··9 = x * v")
+    text = "def f(x, v):\n    t··1 = -v\n    u = np.sin(t··1)\n    # reverse\n"
+    fn = core_function(text + "".join(f"    {line}\n" for line in lines) + "    return (w_bar, u)\n")
+    kinds = {n: VECTOR if n in ("u", "t··1") else kind_of(n) for n in fn.local_names()}
+    new = core.check(simplify(fn.with_facts(kinds=kinds), TASK))
+    left = text_of(new).split("\n")[2:-1]
+    assert shorter is None or left == shorter
+    v = np.array([0.5, -2.0])
+    np.testing.assert_array_equal(run(new, 3.0, v)[0], run(fn, 3.0, v)[0])
 
 
 def test_a_flag_that_repeats_a_condition_goes():
