@@ -251,8 +251,8 @@ def join(a: Kind, b: Kind) -> Kind:
             if [k for k, _ in a.fields] == [k for k, _ in b.fields]:
                 return Record(a.cls, tuple((k, join(v, w)) for (k, v), (_, w) in zip(a.fields, b.fields)))
     for one, other in ((a, b), (b, a)):
-        if isinstance(one, Int) and isinstance(other, (Scalar, Numeric)) and other.dtype.kind in "fc":
-            return other
+        if isinstance(one, Int) and isinstance(other, (Scalar, Array, Numeric)) and other.dtype.kind in "fc":
+            return Numeric(other.dtype) if isinstance(other, Array) else other
     return _join_numeric(a, b)
 
 

@@ -70,6 +70,33 @@ def test_attributes_of_objects_are_kept_on_a_tape():
     assert len(tapes(s2s.grad(f, strict=True).source(X, 3, Settings()))) == 2
 
 
+# --- integers that meet arrays ---
+
+
+def test_a_sum_of_arrays_may_start_at_the_integer_zero():
+    def f(u, n):
+        total = 0
+        for i in range(n):
+            total = total + np.sin(u * i) * total + u
+        return np.sum(total)
+
+    for n in (0, 1, 2, 4):
+        holds(f, U, n)
+        holds(f, np.outer(U, U[:2]), n)
+
+
+def test_an_integer_in_one_branch_and_an_array_in_the_other():
+    def f(u, n):
+        y = 2
+        if n > 1:
+            y = u * u
+        z = np.sin(y) * y + np.maximum(y, 0.3) ** 2
+        return np.sum(z / (1 + y)) + np.mean(y)
+
+    for n in (1, 2):
+        holds(f, U, n)
+
+
 # --- loops ---
 
 
