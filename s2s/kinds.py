@@ -26,6 +26,11 @@ class Unknown(Kind):
 
 
 @dataclass(frozen=True)
+class Never(Kind):
+    """No value at all: that of a call of which it is not known yet whether it returns."""
+
+
+@dataclass(frozen=True)
 class NoneKind(Kind):
     """None."""
 
@@ -163,6 +168,7 @@ class Static(Kind):
 
 
 UNKNOWN = Unknown()
+NEVER = Never()
 NONE = NoneKind()
 FLOAT = Scalar(np.dtype(float), python=True)
 COMPLEX = Scalar(np.dtype(complex), python=True)
@@ -236,8 +242,10 @@ def of_literal(value: Any) -> Kind:
 
 def join(a: Kind, b: Kind) -> Kind:
     """The least kind that covers both."""
-    if a == b:
+    if a == b or b == NEVER:
         return a
+    if a == NEVER:
+        return b
     if type(a) is type(b):
         if isinstance(a, (Int, Bool, Str)):
             return type(a)()
@@ -295,6 +303,11 @@ def differentiable(kind: Kind) -> bool:
         return any(map(differentiable, inner))
     dtype = dtype_of(kind)
     return isinstance(kind, Unknown) or (dtype is not None and dtype.kind in "fc")
+
+
+def is_empty(kind: Kind) -> bool:
+    """Whether a container certainly holds nothing."""
+    return isinstance(kind, (Tuple, List, Dict)) and not kind.items
 
 
 def is_known(kind: Kind) -> bool:

@@ -25,7 +25,7 @@ import linecache
 import sys
 import types
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,12 +57,6 @@ class Built:
     lines: Mapping[int, Origin]
     helpers: Mapping[str, Any]
 
-    @property
-    def module(self) -> str:
-        """The text below the imports of what it calls besides the user's own names."""
-        head = imports(self.helpers)
-        return "\n".join([*head, "", "", self.source] if head else [self.source])
-
 
 class _Lines(list[str]):
     """The lines of a generated text as `linecache` holds them, and their origins: no second registry is needed."""
@@ -84,6 +78,20 @@ def build(fn: Function, *, filename_hint: str | None = None) -> Built:
     defaults = [d.id for d in (*fn.params.defaults, *fn.params.kw_defaults) if type(d).__name__ == "Name"]
     helpers = {name: fn.scope.names[name] for name in (*code.co_freevars, *defaults) if name in fn.scope.names}
     return Built(function, source, filename, origins, helpers)
+
+
+def listing(functions: Iterable[Built]) -> str:
+    """The texts of functions below the imports of what they call besides the user's own names.
+
+    Where a name means another thing in one of them, that one has imports of its own.
+    """
+    helpers: dict[str, Any] = {}
+    texts = []
+    for built in functions:
+        clash = any(name in helpers and helpers[name] is not value for name, value in built.helpers.items())
+        helpers.update({} if clash else built.helpers)
+        texts.append("\n".join([*imports(built.helpers), "", "", built.source]) if clash else built.source)
+    return "\n\n\n".join(["\n".join(imports(helpers)), *texts] if helpers else texts)
 
 
 def imports(helpers: Mapping[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ reliance    what the function's free names mean, on which compiled code rests
 guards      kinds as conditions in Python
 dispatch    the generated function that tests the conditions and calls a variant
 program     answers the passes' questions about other functions
+callees     functions that compiled code calls: kinds of results, compiled sweeps
 store       lowering, passes and building, once in a process
 driver      the variants of one function
 fallback    the warning and the record of what goes to the tape

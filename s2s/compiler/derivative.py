@@ -13,11 +13,13 @@ import numpy as np
 
 from s2s import core
 from s2s import kinds as K
+from s2s.codegen.build import listing
 from s2s.compiler.argnums import Argnums, select
 from s2s.compiler.driver import Driver, Request, Variant, source_of
 from s2s.compiler.fallback import Fallback, no_source
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.objects import kinds_of
+from s2s.compiler.program import PROGRAM
 from s2s.compiler.target import target_of
 from s2s.errors import NotCompiled, SourceUnavailableError, UnsupportedSyntaxError
 from s2s.frontend.source import Unwrapped
@@ -141,13 +143,15 @@ class GradientFunction:
     def source(self, *example_args: Any, **example_keywords: Any) -> str:
         """The generated source for arguments like these; without arguments, that of the latest call's variant.
 
-        Above the function stand the imports of what it calls besides the names of the user's own function.
+        Above the function stand the imports of what it calls besides the names of the user's own function, below it the
+        sweeps of the functions that it calls.
 
         Before any call, the kinds of the arguments are taken from annotations and defaults, and what these leave open
         is a number or array of any shape. Raises UnsupportedSyntaxError if there is no source, as the function is
         recorded on the tape.
         """
-        return source_of(self._variant(example_args, example_keywords), self.primal.__name__).module
+        built = source_of(self._variant(example_args, example_keywords), self.primal.__name__)
+        return listing(PROGRAM.callees.with_callees(built))
 
     def stages(self, *example_args: Any, **example_keywords: Any) -> dict[str, str]:
         """The source after each pass of the compiler, by the name of the pass (`infer2` when it runs again).

@@ -141,7 +141,9 @@ class Driver:
         return variant
 
     def _reliance(self, values: Values) -> Reliance:
-        return relies_on(self.function, registry.find, reached(self.function, values.values()).functions)
+        passed = [v for v in values.values() if isinstance(v, types.FunctionType)]
+        methods = reached(self.function, values.values()).functions
+        return relies_on(self.function, registry.find, [*methods, *(f for f in passed if f not in methods)])
 
     def _rest_on(self, reliance: Reliance) -> None:
         """Forget variants that rest on something else than what the function relies on now."""

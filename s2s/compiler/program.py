@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+from types import CellType
 from typing import Any
 
+from s2s.compiler.callees import Callees
 from s2s.core import Function
 from s2s.errors import SourceUnavailableError, UnsupportedSyntaxError
 from s2s.frontend.lower import lower_function
 from s2s.frontend.source import Unwrapped, find, unwrap
+from s2s.kinds import Kind
+from s2s.transforms.task import Pair
+from s2s.transforms.usercalls import Callee
 
 
 class SourceProgram:
@@ -25,6 +32,23 @@ class SourceProgram:
         except (SourceUnavailableError, UnsupportedSyntaxError):
             return None
         return callee
+
+    @cached_property
+    def callees(self) -> Callees:
+        """The functions that compiled code calls."""
+        return Callees(self)
+
+    def result(self, called: Callee, kinds: Sequence[Kind]) -> Kind:
+        return self.callees.result(called, kinds)
+
+    def check(self, called: Callee, kinds: Sequence[Kind]) -> None:
+        self.callees.check(called, kinds)
+
+    def pair(self, called: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> Pair:
+        return self.callees.pair(called, kinds, active)
+
+    def pushforward(self, called: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> CellType:
+        return self.callees.pushforward(called, kinds, active)
 
 
 PROGRAM = SourceProgram()

@@ -15,11 +15,12 @@ import numpy as np
 
 from s2s.autograd.record import Record, contains_variable, pull_all, record, visible
 from s2s.autograd.value import Value
-from s2s.codegen.build import annotate
+from s2s.codegen.build import annotate, listing
 from s2s.compiler.argnums import Selection, Wanted
 from s2s.compiler.derivative import GradientFunction
 from s2s.compiler.driver import Driver, Request
 from s2s.compiler.layout import layout_of
+from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import contents
 from s2s.compiler.store import Compiled
 from s2s.compiler.target import target_of
@@ -90,7 +91,7 @@ class Pullback:
         """The generated source of the forward and of the reverse sweep; empty if the tape serves."""
         if self._compiled is None or self._compiled.built is None or self._compiled.backward is None:
             return ""
-        return f"{self._compiled.built.source}\n\n\n{self._compiled.backward.built.source}"
+        return listing(PROGRAM.callees.with_callees(self._compiled.built, self._compiled.backward.built))
 
 
 def _slots(driver: Driver, values: Mapping[str, Any], bound: int, count: int) -> list[Slot]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,16 +31,26 @@ _ENTRIES = 4096
 class Backward:
     """The reverse sweep as a function of its own: `(residuals, out_bar)` -> the cotangent, or a tuple of cotangents.
 
-    tapes, fresh: see `transforms.split.Halves`.
+    tapes, inner, fresh: see `transforms.split.Halves`.
     """
 
     built: Built
     tapes: tuple[int, ...]
+    inner: Mapping[int, Any]
     fresh: tuple[bool, ...]
 
     def copied(self, residuals: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The residuals with copies of the tapes, which a reverse sweep empties."""
-        return tuple(list(value) if i in self.tapes else value for i, value in enumerate(residuals))
+        """The residuals with copies of the tapes, which a reverse sweep empties; those of calls likewise."""
+        if not self.tapes and not self.inner:
+            return residuals
+        copies = list(residuals)
+        for i, pair in self.inner.items():
+            copy = pair.sweep.copied
+            held = residuals[i]
+            copies[i] = held and ([*map(copy, held)] if i in self.tapes else copy(held))
+        for i in self.tapes:
+            copies[i] = list(copies[i])
+        return tuple(copies)
 
 
 @dataclass(frozen=True)
@@ -68,11 +78,11 @@ class Store:
     def __init__(self) -> None:
         self._entries: OrderedDict[Hashable, Compiled] = OrderedDict()
         # Reentrant: to compile the gradient of a gradient is to compile that gradient.
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
     def get(self, key: Hashable, function: types.FunctionType, lower: Lower, task: Task) -> Compiled:
         """What was compiled under a key, or is compiled now, over the cells of `function`."""
-        with self._lock:
+        with self.lock:
             found = self._entries.get(key)
             if found is None:
                 found = self._entries[key] = compile_function(lower, task, function.__name__)
@@ -108,7 +118,7 @@ def _halves(halves: Halves, name: str) -> Compiled:
     backward = build(halves.backward, filename_hint=f"reverse sweep of {name}")
     return Compiled(
         build(halves.forward, filename_hint=f"forward sweep of {name}"),
-        backward=Backward(backward, halves.tapes, halves.fresh),
+        backward=Backward(backward, halves.tapes, halves.inner, halves.fresh),
     )
 
 

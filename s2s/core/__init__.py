@@ -38,7 +38,7 @@ The modules: `function` (what a pass takes and gives), `nodes` (building, readin
 (which checks all this).
 """
 
-from s2s.core.function import MISSING, Facts, Function, Scope
+from s2s.core.function import MISSING, Facts, Function, PairCall, Scope
 from s2s.core.grammar import CoreError, check, is_atom, is_exit, is_path
 from s2s.core.names import derived, is_temporary, stem, temporary, unique, variable, version
 from s2s.core.nodes import (
@@ -59,6 +59,7 @@ from s2s.core.nodes import (
     parameters,
     path,
     place,
+    positional,
     reads,
     rebuilt,
     subscript,
@@ -67,8 +68,8 @@ from s2s.core.nodes import (
 )
 
 __all__ = [
-    "LEAVES", "MISSING", "CoreError", "Facts", "Function", "Origin", "Scope", "Substitution", "all_writes",
+    "LEAVES", "MISSING", "CoreError", "Facts", "Function", "Origin", "PairCall", "Scope", "Substitution", "all_writes",
     "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived", "is_atom", "is_exit",
-    "is_path", "is_temporary", "name", "noted", "origin_of", "parameters", "path", "place", "reads", "rebuilt",
+    "is_path", "is_temporary", "name", "noted", "origin_of", "parameters", "path", "place", "positional", "reads", "rebuilt",
     "stem", "subscript", "substitute", "temporary", "unique", "variable", "version", "writes",
 ]  # fmt: skip

@@ -56,8 +56,33 @@ class Scope:
                 return self, name
         if self.lookup(hint) is value and hint not in taken:
             return self, hint
-        name = unique(hint, lambda n: n in taken or self.lookup(n) is not MISSING)
+        name = self._free(hint, taken)
         return replace(self, names={**self.names, name: value}), name
+
+    def bind_cell(self, hint: str, cell: CellType, taken: Iterable[str] = ()) -> tuple[Scope, str]:
+        """A scope in which a name means what a cell holds, now or later, and that name."""
+        for name, held in self.cells.items():
+            if held is cell:
+                return self, name
+        name = self._free(hint, taken)
+        return replace(self, cells={**self.cells, name: cell}), name
+
+    def _free(self, hint: str, taken: Iterable[str]) -> str:
+        return unique(hint, lambda n: n in taken or n in self.cells or self.lookup(n) is not MISSING)
+
+
+@dataclass(frozen=True)
+class PairCall:
+    """A call whose value comes from a forward sweep; see `transforms.callpairs`.
+
+    pair: the compiled sweeps. backward: the name of the reverse sweep. residuals: the name of what it is called with.
+    operands: the names whose cotangents it returns.
+    """
+
+    pair: Any
+    backward: str
+    residuals: str
+    operands: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -71,6 +96,8 @@ class Facts:
     parts: of a canonical name whose shape is the broadcast of others: the canonical names of those.
     within: of a canonical name whose shape is that of a reduction that keeps its axes: the shape that was reduced.
     active: names whose derivative is wanted.
+    calls: the calls of forward sweeps, by the name of the value.
+    tapes: the names whose values are pushed, by tape.
     fresh: parameters whose cotangent the reverse sweep makes anew, so that nobody else holds it.
     """
 
@@ -81,6 +108,8 @@ class Facts:
     active: frozenset[str] = frozenset()
     twins: Mapping[str, str] = field(default_factory=dict)
     leaves: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    calls: Mapping[str, PairCall] = field(default_factory=dict)
+    tapes: Mapping[str, str] = field(default_factory=dict)
     fresh: frozenset[str] = frozenset()
 
     def without_shapes_of(self, names: Collection[str]) -> Facts:

@@ -75,6 +75,11 @@ def subscript(value: Any, index: Any, ctx: type = gast.Load) -> gast.Subscript:
     return gast.Subscript(atom(value), atom(index), ctx())
 
 
+def positional(names: Iterable[str]) -> gast.arguments:
+    """Parameters that all take a positional argument, and have no default."""
+    return gast.arguments([name(n, gast.Param) for n in names], [], None, [], [], None, [])
+
+
 def assign(target: str | gast.expr, value: Any, origin: Origin | None) -> gast.Assign:
     where = name(target, gast.Store) if isinstance(target, str) else target
     return place(gast.Assign([where], atom(value), None), origin)

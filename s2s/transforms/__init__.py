@@ -6,6 +6,7 @@ pipeline    the passes in their order
 Before differentiation
 calls       the pass `inline`: which calls of user functions are inlined
 inline      the splicing: a body in the place of a call
+usercalls   the form of the calls that stay
 methods     methods and properties of known objects -> calls of functions
 spread      calls with `*args` and `**kwargs` -> plain calls
 foreign     what an inlined body keeps of its own scope
@@ -26,6 +27,7 @@ activity    which names carry derivatives
 expand      functions whose rule is a decomposition -> a twin that computes the same
 
 Differentiation
+callpairs   calls that stay -> calls of forward sweeps
 forward     the tangent program
 reverse/    the adjoint program:
   joint       the parts put together

@@ -20,6 +20,7 @@ from s2s.transforms.callee import described
 from s2s.transforms.known import INERT
 from s2s.transforms.operations import Operations
 from s2s.transforms.task import Task
+from s2s.transforms.usercalls import user_callee
 
 
 def activity(fn: Function, task: Task) -> Function:
@@ -143,6 +144,8 @@ class _Activity:
     def opaque(self, node: Any, origin: Any) -> bool:
         """An operation without a rule meets an active value."""
         function = self.operations.function(node)
+        if user_callee(function, node) is not None:
+            return any(K.differentiable(self.operations.kind(a)) for a in node.args if core.reads(a) & self.varied)
         if function in INERT:
             return False
         if function is not None and not _has_source(function):

@@ -1,10 +1,12 @@
-"""Which calls of user functions are inlined: all whose function is known and has a source, but for NumPy's own."""
+"""Which calls of user functions are inlined: all whose function is known and has a source, but for NumPy's own.
+
+Those that are not (recursion, functions that are too long) are brought into the form of `usercalls`.
+"""
 
 from __future__ import annotations
 
 import inspect
 import itertools
-import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -15,13 +17,13 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Function, Scope
 from s2s.errors import NotCompiled
+from s2s.transforms.copies import assignments
 from s2s.transforms.inline import inline_calls
 from s2s.transforms.methods import methods
 from s2s.transforms.structure import next_number, statements
 from s2s.transforms.task import Program, Task
+from s2s.transforms.usercalls import OPAQUE
 
-# Python functions of these packages, and of the standard library, are known by their rules or not at all.
-OPAQUE = sys.stdlib_module_names - {"__main__", "statistics"} | {"numpy", "scipy", "s2s"}
 # Methods call methods so deep.
 DEPTH = 16
 # Attributes of objects are followed so deep: what a variant relies on is guarded.
@@ -40,8 +42,10 @@ def inline(fn: Function, task: Task) -> Function:
     """`fn` with the bodies of the user functions that it calls by name."""
     program = task.program
     start, displays = _variadic(fn, task)
+    times = assignments(fn)
+    known = {p: k.value for p, k in task.kinds.items() if isinstance(k, K.Static) and times[p] == 1}
     for _ in range(DEPTH):
-        fn = inline_calls(fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays)
+        fn = inline_calls(fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays, known)
         start, displays = [], {}
         bare = methods(fn, task)
         if bare is fn:

@@ -20,12 +20,14 @@ from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.transforms.callee import described
+from s2s.transforms.callpairs import active_call
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.operations import Operation
 from s2s.transforms.reverse.fragments import Fragments, leading
 from s2s.transforms.rulebody import Derived, Namer
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
+from s2s.transforms.usercalls import Callee
 
 
 def forward(fn: Function, task: Task) -> Function:
@@ -38,7 +40,7 @@ class _Forward:
         self.fn = fn
         self.task = task
         self.namer = Namer(fn)
-        self.fragments = Fragments(fn, self.namer, task.program)
+        self.fragments = Fragments(fn, self.namer, task.program, given=task.given)
         self.kind = self.fragments.kind
         self.active = fn.facts.active
         self.dot = Derived(fn, "_dot")
@@ -46,10 +48,13 @@ class _Forward:
     def build(self) -> Function:
         params = self.fn.params
         tangents = [gast.Name(self.dot(name), gast.Param(), None, None) for name in self.task.wrt]
-        params = gast.arguments(
-            params.args, params.posonlyargs, params.vararg, [*params.kwonlyargs, *tangents],
-            [*params.kw_defaults, *(None for _ in tangents)], params.kwarg, params.defaults,
-        )  # fmt: skip
+        if self.task.result is not None:
+            params = core.positional([*self.fn.param_names, *(t.id for t in tangents)])
+        else:
+            params = gast.arguments(
+                params.args, params.posonlyargs, params.vararg, [*params.kwonlyargs, *tangents],
+                [*params.kw_defaults, *(None for _ in tangents)], params.kwarg, params.defaults,
+            )  # fmt: skip
         *body, last = self.fn.body
         new = self.block(body)
         result = self.namer.temporary("result")
@@ -87,6 +92,10 @@ class _Forward:
     def block(self, stmts: Sequence[Any]) -> list[Any]:
         out: list[Any] = []
         for stmt in stmts:
+            found = active_call(stmt, self.fn, self.fragments.operations)
+            if found is not None:
+                out.append(self.user_call(stmt, *found))
+                continue
             out.append(with_blocks(stmt, lambda _, block: self.block(block)))
             if isinstance(stmt, gast.Assign) and set(core.writes(stmt)) & self.active:
                 self.assign(stmt, out)
@@ -115,6 +124,15 @@ class _Forward:
         else:
             tangent = self.operation(value, y, out, origin)
         out.append(tangent_assign(self.dot(y), tangent, origin))
+
+    def user_call(self, stmt: Any, callee: Callee, active: Sequence[str]) -> Any:
+        """`y, y_dot = f_jvp(a, n, a_dot)` for `y = f(a, n)`."""
+        y, args = stmt.targets[0].id, stmt.value.args
+        cell = self.task.program.pushforward(callee, [self.kind(a) for a in args], active)
+        dots = [self.dot(a.id) for p, a in zip(callee.params, args) if p in active]
+        target = gast.Tuple([core.name(y, gast.Store), core.name(self.dot(y), gast.Store)], gast.Store())
+        value = core.call(self.namer.cell(f"{callee.name}_jvp", cell), *args, *dots)
+        return tangent_assign(target, value, core.origin_of(stmt))
 
     def part(self, node: Any, out: list[Any], origin: Any) -> Any:
         """The tangent of an item: the item of the tangent. That of a named tuple may be a plain one."""

@@ -40,14 +40,15 @@ from s2s.transforms.items import (
 from s2s.transforms.known import ITERATORS, STATIC
 from s2s.transforms.sameshape import Broadcasts, new_axis, reduction, shape_key
 from s2s.transforms.samples import result_kind
-from s2s.transforms.task import Task
+from s2s.transforms.task import Program, Task
+from s2s.transforms.usercalls import user_callee
 
 NO_FACTS = Facts()
 
 
 def infer(fn: Function, task: Task) -> Function:
     """`fn` with facts about kinds and shapes, given the kinds of its parameters (`task.kinds`)."""
-    run = _Inference(fn, {name: task.kinds.get(name, K.UNKNOWN) for name in fn.param_names})
+    run = _Inference(fn, {name: task.kinds.get(name, K.UNKNOWN) for name in fn.param_names}, program=task.program)
     return run.result()
 
 
@@ -62,8 +63,12 @@ def expression_kinds(fn: Function) -> Callable[[Any], Kind]:
 
 
 class _Inference:
-    def __init__(self, fn: Function, known: dict[str, Kind], facts: Facts = NO_FACTS) -> None:
+    def __init__(
+        self, fn: Function, known: dict[str, Kind], facts: Facts = NO_FACTS, program: Program | None = None
+    ) -> None:
+        """program: knows the kinds of what the user's functions return."""
         self.fn = fn
+        self.program = program
         self.local = fn.local_names()
         self.kinds = known
         self.fixed = frozenset(known)
@@ -120,6 +125,8 @@ class _Inference:
         if any(name in self.local and name not in self.kinds for name in core.reads(stmt.value)):
             return  # nothing has reached an operand yet: of what meets at the target, this is no part
         kind = self.kind(stmt.value)
+        if kind == K.NEVER:
+            return
         if isinstance(target, gast.Name):
             self.name_shape(target.id, stmt.value, kind)
         elif isinstance(target, gast.Tuple):
@@ -139,6 +146,9 @@ class _Inference:
         self.keys = keys
 
     def visit_For(self, stmt: Any) -> None:
+        if K.is_empty(self.kind(stmt.iter)):
+            return
+
         def once() -> None:
             self.define(stmt.target.id, item_kind(self.kind(stmt.iter)))
             self.block(stmt.body)
@@ -200,6 +210,9 @@ class _Inference:
             return chosen_kind(args, dict(keywords))
         if function in ITERATORS and not keywords:
             return iterator_kind(function, args)
+        user = user_callee(function, node)
+        if user is not None:
+            return K.UNKNOWN if self.program is None else self.program.result(user, args)
         rule = rules.find(function)
         if rule is not None and rule.kind is not None:
             try:

@@ -10,8 +10,11 @@ passes. Free names keep their meaning (`foreign.py`), statements keep their orig
 that the calls in an inlined body are looked at in their turn, where it is known which functions they stand in.
 
 It stands between lowering and `versions`, and gives lowered Core again. A call is left as it is where its arguments do
-not fit (Python shall say so), and where its meaning would change: a callee that makes closures, or that may read a
-local before its assignment, which in a loop would find the value of the trip before.
+not fit: Python shall say so. It stays a call, in the form of `usercalls`, where the callee may call itself or is too
+long, and where its meaning would change: a callee that makes closures, or that may read a local before its assignment,
+which in a loop would find the value of the trip before.
+
+Functions that are passed as arguments are known too: `integrate(rhs, y)` is inlined with the calls of `rhs` in it.
 """
 
 from __future__ import annotations
@@ -21,21 +24,26 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import gast
 
 from s2s import core
+from s2s import kinds as K
 from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
 from s2s.transforms.foreign import Importer, LiveReads
 from s2s.transforms.spread import Displays
 from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
 from s2s.transforms.task import Callee
+from s2s.transforms.usercalls import in_form, is_recursive
 
-# Of statements that inlining may add: functions that call each other twice at every level grow without bounds.
-LIMIT = 10_000
+# Of statements, with those of what a function calls in turn: longer ones stay calls. Functions that call each other
+# twice at every level grow without bounds.
+LONG = 300
+# Of statements that inlining may add to one function.
+LIMIT = 2_000
 
 
 # Bound arguments of these types are written as constants.
@@ -47,7 +55,12 @@ Lower = Callable[[FunctionType], Function]
 
 
 def inline_calls(
-    fn: Function, resolve: Resolve, lower: Lower, start: Sequence[Any] = (), displays: Mapping[str, Any] | None = None
+    fn: Function,
+    resolve: Resolve,
+    lower: Lower,
+    start: Sequence[Any] = (),
+    displays: Mapping[str, Any] | None = None,
+    known: Mapping[str, Any] | None = None,
 ) -> Function:
     """`fn` with calls replaced by the bodies of the functions called.
 
@@ -56,10 +69,11 @@ def inline_calls(
     lower: a function in Core.
     start: statements to begin with, which assign names.
     displays: what variadic parameters hold, as displays of these names; see `spread.py`.
+    known: the local names that hold a known function, or another object that is known by identity, all through.
 
-    Raises NotCompiled for recursion, for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
+    Raises NotCompiled for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
     """
-    run = _Inliner(fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}))
+    run = _Inliner(fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}), known or {})
     return run.run([*start], fn.body)
 
 
@@ -72,9 +86,14 @@ class _Place:
 
 
 class _Inliner:
-    def __init__(self, fn: Function, resolve: Resolve, lower: Lower, displays: Displays) -> None:
+    def __init__(
+        self, fn: Function, resolve: Resolve, lower: Lower, displays: Displays, known: Mapping[str, Any]
+    ) -> None:
         self.fn = fn
         self.displays = displays
+        self.known = dict(known)
+        self.is_recursive = functools.cache(is_recursive)
+        self.sizes: dict[FunctionType, int] = {}
         self.resolve = resolve
         self.lower = functools.cache(lower)
         self.local = fn.local_names()
@@ -93,13 +112,37 @@ class _Inliner:
 
     def block(self, stmts: Iterable[Any], place: _Place) -> list[Any]:
         outer, self.displays = self.displays, self.displays.copy()
+        known, self.known = self.known, dict(self.known)
         new: list[Any] = []
         for stmt in stmts:
             stmt = self.displays.before(stmt)
+            self.forget(stmt if core.blocks(stmt) else None)
             new.extend(self.statement(stmt, place))
             self.displays.after(stmt)
-        self.displays = outer
+            self.learn(stmt)
+        self.displays, self.known = outer, known
         return new
+
+    def forget(self, stmt: Any) -> None:
+        """What a statement assigns is not known in its blocks, nor after it."""
+        for name in core.all_writes(stmt) if stmt is not None else ():
+            self.known.pop(name, None)
+
+    def learn(self, stmt: Any) -> None:
+        """Take note of a name that is given a known function: `f = helper`, `f = module.helper`."""
+        self.forget(stmt)
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+            value = self.object(stmt.value)
+            if K.is_static(value):
+                self.known[stmt.targets[0].id] = value
+
+    def object(self, node: Any) -> Any:
+        """The object that an atom or path means, else MISSING."""
+        if isinstance(node, gast.Name):
+            local = node.id in self.local
+            return self.known.get(node.id, core.MISSING) if local else self.importer.scope.lookup(node.id)
+        owner = self.object(node.value) if isinstance(node, gast.Attribute) else None
+        return getattr(owner, node.attr, core.MISSING) if isinstance(owner, ModuleType) else core.MISSING
 
     def statement(self, stmt: Any, place: _Place) -> list[Any]:
         inlined = self.expand(stmt, place)
@@ -111,46 +154,119 @@ class _Inliner:
     def expand(self, stmt: Any, place: _Place) -> list[Any] | None:
         """What takes the place of a call, itself expanded; None for a statement that stays."""
         call = stmt.value if isinstance(stmt, (gast.Assign, gast.Expr)) else None
-        if not isinstance(call, gast.Call) or not core.is_path(call.func, self.local):
+        if not isinstance(call, gast.Call):
+            return None
+        if isinstance(call.func, gast.Name) and isinstance(self.known.get(call.func.id), FunctionType):
+            call = core.rebuilt(call, func=self.value(core.stem(call.func.id), self.known[call.func.id]))
+        if not core.is_path(call.func, self.local):
             return None
         callee = self.resolve(call, self.importer.scope)
         if callee is None:
             return None
         origin, name = core.origin_of(stmt), callee.function.__name__
-        if callee.function in place.functions:
-            raise NotCompiled(f"recursive call of {name}", origin=origin)
         if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
             raise NotCompiled(f"a call of {name} with `*` or `**`", origin=origin)
         body = self.lower(callee.function)
-        if _makes_closures(body) or (place.in_loop and may_read_unbound(body)):
+        arguments = self.bindings(call, callee, body)
+        if arguments is None:
             return None
-        new = self.transplant(stmt, self.bindings(call, callee, body), body)
+        if self.stays(callee.function, body, place):
+            return self.call(stmt, call, callee, arguments, body)
+        new = self.transplant(stmt, arguments, body)
         if new is None:
             return None
-        self.added += sum(1 for _ in statements(new))
-        if self.added > LIMIT:
-            raise NotCompiled(f"the functions that {self.fn.name} calls are too long together", origin=origin)
+        self.added += len(statements(body.body))
         return self.block(new, _Place((*place.functions, callee.function), place.in_loop))
+
+    def stays(self, function: FunctionType, body: Function, place: _Place) -> bool:
+        """Whether a call of a function stays a call."""
+        if function in place.functions or self.is_recursive(function) or _makes_closures(body):
+            return True
+        if self.size(function) > LONG or self.added + len(statements(body.body)) > LIMIT:
+            return True
+        return place.in_loop and may_read_unbound(body)
+
+    def size(self, function: FunctionType) -> int:
+        """The number of statements of a function, with those of what it calls by name, as far as these are inlined."""
+        if function not in self.sizes:
+            self.sizes[function] = 0  # of a function that calls itself, where it does
+            body = self.lower(function)
+            local = body.local_names()
+            total = len(statements(body.body))
+            for stmt in statements(body.body):
+                call = getattr(stmt, "value", None)
+                if isinstance(call, gast.Call) and core.is_path(call.func, local):
+                    callee = self.resolve(call, body.scope)
+                    if callee is not None and not self.is_recursive(callee.function):
+                        inner = self.size(callee.function)
+                        total += inner if inner <= LONG else 0
+            self.sizes[function] = total
+        return self.sizes[function]
+
+    def call(self, stmt: Any, call: Any, callee: Callee, arguments: dict[str, Any], body: Function) -> list[Any] | None:
+        """The statement with its call in the form of `usercalls`, and before it what that needs."""
+        given = self.with_defaults(arguments, body)
+        if given is None:
+            return None
+        rebound = {n for s in statements(body.body) for n in defs(s)}
+        fixed = {n: self.object(node) for n, node in given.items() if n not in rebound and isinstance(node, gast.Name)}
+        fixed = {n: value for n, value in fixed.items() if K.is_static(value)}
+        function = in_form(callee.function, list(fixed.items()))
+        if function is not self.object(call.func):
+            call = core.rebuilt(call, func=core.name(self.importer.bind(core.stem(callee.function.__name__), function)))
+        before: list[Any] = []
+        args = []
+        for name, node in given.items():
+            if name in fixed:
+                continue
+            if not core.is_atom(node):
+                held = self.temporary(name)
+                before.append(core.assign(held, node, core.origin_of(stmt)))
+                node = core.name(held)
+            args.append(node)
+        return [*before, core.rebuilt(stmt, value=core.rebuilt(call, args=args, keywords=[]))]
+
+    def with_defaults(self, arguments: dict[str, Any], body: Function) -> dict[str, Any] | None:
+        """The argument of each parameter, in order; None where a default has no meaning here."""
+        defaults = _defaults(body.params)
+        missing = core.reads([node for name, node in defaults.items() if name not in arguments])
+        meanings = {name: self.importer.meaning(name, body.scope) for name in sorted(missing)}
+        if None in meanings.values():
+            return None
+        return {
+            name: arguments[name] if name in arguments else core.substitute(defaults[name], meanings)
+            for name in body.param_names
+        }
 
     def bindings(self, call: Any, callee: Callee, body: Function) -> dict[str, Any] | None:
         """The argument of each parameter that gets one; None for a wrong call."""
+        call = core.rebuilt(
+            call,
+            args=list(map(self.known_value, call.args)),
+            keywords=[core.rebuilt(k, value=self.known_value(k.value)) for k in call.keywords],
+        )
         positional = [p.id for p in (*body.params.posonlyargs, *body.params.args)]
         hints = itertools.chain(positional, itertools.repeat("argument"))
         bound = [self.value(hint, value) for hint, value in zip(hints, callee.bound)]
         keywords = {name: self.value(name, value) for name, value in callee.keywords.items()}
         return bind_arguments(body.params, [*bound, *call.args], keywords | {k.arg: k.value for k in call.keywords})
 
+    def known_value(self, node: Any) -> Any:
+        """An argument; a name that holds a known object is the object."""
+        known = self.known.get(node.id) if isinstance(node, gast.Name) else None
+        return node if known is None else self.value(core.stem(node.id), known)
+
     def value(self, hint: str, value: Any) -> Any:
         """An object as an atom."""
         return core.constant(value) if type(value) in _LITERALS else core.name(self.importer.bind(hint, value))
 
-    def transplant(self, stmt: Any, arguments: dict[str, Any] | None, body: Function) -> list[Any] | None:
+    def transplant(self, stmt: Any, arguments: dict[str, Any], body: Function) -> list[Any] | None:
         """Bindings of the parameters, the body, and the assignment of the result, all in names of the caller."""
         rebound = list(dict.fromkeys(n for s in statements(body.body) for n in defs(s)))
         own = dict.fromkeys([*body.param_names, *rebound])
         free = (core.reads(body.body) | core.reads(body.params)) - own.keys()
         meanings = {name: self.importer.meaning(name, body.scope) for name in sorted(free)}
-        if arguments is None or None in meanings.values():
+        if None in meanings.values():
             return None
         live = {name: self.temporary(name) for name, meaning in meanings.items() if not core.is_atom(meaning)}
         loads = meanings | live
@@ -168,8 +284,10 @@ class _Inliner:
         return new or [core.place(gast.Pass(), origin)]
 
     def is_bound(self, node: Any) -> bool:
-        """Whether an argument is an object that the scope binds."""
-        return isinstance(node, gast.Name) and node.id in self.importer.scope.names
+        """Whether an argument is an object that the scope binds, or a function that it knows by name."""
+        if not isinstance(node, gast.Name) or node.id in self.local:
+            return False
+        return node.id in self.importer.scope.names or isinstance(self.object(node), FunctionType)
 
 
 # --- arguments --------------------------------------------------------------------------------------------------

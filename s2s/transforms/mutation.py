@@ -22,6 +22,7 @@ from s2s.transforms.known import LOOKING
 from s2s.transforms.operations import Operations
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
+from s2s.transforms.usercalls import user_callee
 from s2s.transforms.versions import INPLACE
 
 BINARY = {function: op for op, function in INPLACE.items()}
@@ -29,12 +30,13 @@ BINARY = {function: op for op, function in INPLACE.items()}
 
 def mutation(fn: Function, task: Task) -> Function:
     """`fn`, in which nothing is mutated that a derivative could depend on; raises NotCompiled else."""
-    return fn.with_body(_Mutation(fn).block(fn.body))
+    return fn.with_body(_Mutation(fn, task).block(fn.body))
 
 
 class _Mutation:
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, task: Task) -> None:
         self.fn = fn
+        self.program = task.program
         self.operations = Operations(fn)
         self.kind = self.operations.kind
 
@@ -91,6 +93,10 @@ class _Mutation:
         function = self.operations.function(value)
         if function in BINARY:
             return self.augmented(value, BINARY[function], origin)
+        user = user_callee(function, value)
+        if user is not None:
+            self.program.check(user, [self.kind(a) for a in value.args])
+            return value
         if self.writes(value) or any(k.arg == "out" and not _is_none(k.value) for k in value.keywords):
             raise NotCompiled("an in-place write is not compiled yet", origin=origin)
         known = function in LOOKING or (followed(function) and not self.calls_back(function, value))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from s2s.core import Function
 from s2s.transforms.activity import activity
+from s2s.transforms.callpairs import callpairs
 from s2s.transforms.calls import inline
 from s2s.transforms.coalesce import coalesce
 from s2s.transforms.comment import comment
@@ -45,8 +46,9 @@ def passes(task: Task) -> tuple[Pass, ...]:
     """The passes for a task."""
     if task.mode == "primal":
         return POLISH
-    differentiate = forward if task.mode == "jvp" else reverse
-    return (*ANALYSE, expand, differentiate, *POLISH)
+    if task.mode == "jvp":
+        return (*ANALYSE, expand, forward, *POLISH)
+    return (*ANALYSE, expand, callpairs, reverse, *POLISH)
 
 
 def compile_halves(fn: Function, task: Task) -> Halves:

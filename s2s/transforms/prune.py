@@ -1,4 +1,7 @@
-"""Branches that kinds decide are taken out before differentiation: `if axis is None`, `isinstance(x, np.ndarray)`."""
+"""Branches that kinds decide are taken out before differentiation: `if axis is None`, `isinstance(x, np.ndarray)`.
+
+So are loops over containers that are empty.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from s2s.transforms.task import Task
 
 
 def prune(fn: Function, task: Task) -> Function:
-    """`fn` without the branches whose condition is known from kinds."""
+    """`fn` without the branches whose condition is known from kinds, and the loops that make no round."""
     return fn.with_body(_block(fn.body, fn))
 
 
@@ -37,6 +40,8 @@ def _block(stmts: Sequence[Any], fn: Function) -> list[Any]:
                 new.append(core.rebuilt(stmt, body=_block(stmt.body, fn), orelse=_block(stmt.orelse, fn)))
             else:
                 new.extend(_block(stmt.body if truth else stmt.orelse, fn))
+        elif isinstance(stmt, gast.For) and K.is_empty(fn.facts.kinds.get(getattr(stmt.iter, "id", ""), K.UNKNOWN)):
+            continue
         elif isinstance(stmt, (gast.For, gast.While, gast.With)):
             new.append(core.rebuilt(stmt, body=_block(stmt.body, fn)))
         else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import CellType
 from typing import Any
 
 import gast
@@ -55,6 +56,11 @@ class Namer:
     def bind(self, hint: str, value: Any) -> str:
         """A name that means `value` in the function's scope."""
         self.scope, name = self.scope.bind(hint, value, self.taken)
+        return name
+
+    def cell(self, hint: str, cell: CellType) -> str:
+        """A name that means what a cell holds."""
+        self.scope, name = self.scope.bind_cell(hint, cell, self.taken)
         return name
 
 

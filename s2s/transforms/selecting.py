@@ -8,7 +8,7 @@ infinity must be zero. The guard costs a pass over the array, so it is written o
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import gast
@@ -18,6 +18,7 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.rules.arithmetic import POWERS
 from s2s.transforms.operations import Operations, boolean_index
+from s2s.transforms.usercalls import callee_of
 
 SELECTING = {
     np.where, np.select, np.choose, np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.ndarray.clip, np.max, np.min,
@@ -46,10 +47,11 @@ def may_be_steep(operations: Operations) -> set[str]:
     return _leading_to(_singular, operations)
 
 
-def may_move_steeply(operations: Operations, nonfinite: set[str]) -> set[str]:
+def may_move_steeply(operations: Operations, nonfinite: set[str], given: Set[str] = frozenset()) -> set[str]:
     """The names whose tangents may be infinite or no numbers: results of what has an infinite slope, and what follows.
 
     nonfinite: what `may_be_nonfinite` gives.
+    given: the parameters whose tangents may be so.
     """
 
     def results(targets: set[str], value: Any, found: set[str]) -> set[str]:
@@ -60,14 +62,16 @@ def may_move_steeply(operations: Operations, nonfinite: set[str]) -> set[str]:
             else set()
         )
 
-    return _closure(results, operations)
+    return _closure(results, operations, given)
 
 
-def may_be_nonfinite(operations: Operations) -> set[str]:
+def may_be_nonfinite(operations: Operations, given: Set[str] = frozenset()) -> set[str]:
     """The names that are not finite where a quotient or logarithm is infinite, or a root has no real value.
 
     As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x. Python's numbers raise
     instead. What is written as no finite number counts too, and so do data, where the program asks for missing ones.
+
+    given: the parameters that may be so.
     """
 
     def results(targets: set[str], value: Any, found: set[str]) -> set[str]:
@@ -79,7 +83,8 @@ def may_be_nonfinite(operations: Operations) -> set[str]:
             return set()
         return {n for n in targets if not K.is_python_number(operations.kind(core.name(n)))}
 
-    return _closure(results, operations, _incomplete_data(operations))
+    numbers = {n for n in given if K.is_python_number(operations.kind(core.name(n)))}
+    return _closure(results, operations, _incomplete_data(operations) | (given - numbers))
 
 
 def _incomplete_data(operations: Operations) -> set[str]:
@@ -154,6 +159,8 @@ def _singular(targets: set[str], value: Any, operations: Operations) -> bool:
     """Whether an operation may have an infinite slope, or no value, somewhere."""
     if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)) or targets <= operations.ranges.steady:
         return False
+    if _is_users(value, operations):
+        return True
     rule = rules.find(operations.function(value))
     return rule is not None and (rule.singular or rule.guarded or _fractional(value, operations))
 
@@ -167,6 +174,14 @@ def _passes_on(value: Any, found: set[str], operations: Operations) -> bool:
     function = operations.function(value)
     rule = rules.find(function)
     return function in POWERS or function in MOVING or (rule is not None and bool(rule.bodies or rule.view))
+
+
+def _is_users(value: Any, operations: Operations) -> bool:
+    """Whether an expression calls a function of the user's, which may do anything; in `callpairs` it goes by a cell."""
+    if not isinstance(value, gast.Call) or not core.reads(value) & operations.fn.facts.active:
+        return False
+    function = operations.function(value)
+    return function is None or callee_of(function) is not None
 
 
 def _fractional(value: Any, operations: Operations) -> bool:
@@ -184,6 +199,8 @@ def _may_drop(targets: set[str], value: Any, operations: Operations) -> bool:
         return any(_mask(operand, operations) for operand in (value.left, value.right))
     if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Div):
         return bool(core.reads(value.right) & operations.fn.facts.active)  # a quotient by infinity is zero
+    if _is_users(value, operations):
+        return True
     return operations.function(value) in SELECTING or any(k.arg == "where" for k in getattr(value, "keywords", ()))
 
 

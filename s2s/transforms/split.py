@@ -15,7 +15,7 @@ Naumann, "The Art of Differentiating Computer Programs" (2012), calls this split
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,8 +28,8 @@ from s2s.transforms.bound import unbound_reads
 from s2s.transforms.copies import assignments
 from s2s.transforms.effects import tapes
 from s2s.transforms.liveness import Liveness
-from s2s.transforms.structure import defs, is_reverse, next_number, statements, uses
-from s2s.transforms.task import Task
+from s2s.transforms.structure import defs, is_reverse, next_number, statements, uses, with_blocks
+from s2s.transforms.task import Pair, Task
 
 _SIZES = ("shape", "size", "ndim")
 
@@ -39,21 +39,18 @@ class Halves:
     """The two functions, and what is known of what passes between them.
 
     tapes: the positions of those residuals that are tapes, which the reverse sweep empties.
+    inner: the pairs whose residuals are among them, or on their tapes, by position.
     fresh: of each cotangent that is returned, whether it is an array of its own.
     """
 
     forward: Function
     backward: Function
     tapes: tuple[int, ...]
+    inner: dict[int, Pair]
     fresh: tuple[bool, ...]
 
     def changed(self, change: Callable[[Function], Function]) -> Halves:
         return replace(self, forward=change(self.forward), backward=change(self.backward))
-
-
-def flat(names: Iterable[str]) -> gast.arguments:
-    """Parameters that are all positional."""
-    return gast.arguments([core.name(n, gast.Param) for n in names], [], None, [], [], None, [])
 
 
 def cut(fn: Function, task: Task) -> Halves:
@@ -87,16 +84,18 @@ class _Cut:
         residuals = self.residuals(bars, params)
         held = core.unique("residuals", {core.stem(n) for n in self.fn.local_names()}.__contains__)
         kinds = {**self.fn.facts.kinds, held: K.Tuple(tuple(self.fn.facts.kinds.get(n, K.UNKNOWN) for n in residuals))}
-        stacks = tapes(self.fn)
+        stacks, pushed = tapes(self.fn), self.fn.facts.tapes
+        of_pairs = {call.residuals: call.pair for call in self.fn.facts.calls.values()}
         return Halves(
             self.half("fwd", params, self.forward_body(results, residuals, held), kinds),
             self.half("bwd", [held, seed], self.reverse_body(bars, residuals, held), kinds),
             tuple(i for i, name in enumerate(residuals) if name in stacks),
+            {i: of_pairs[pushed.get(n, n)] for i, n in enumerate(residuals) if pushed.get(n, n) in of_pairs},
             tuple(name in self.fn.facts.fresh for name in self.task.wrt),
         )
 
     def half(self, suffix: str, params: list[str], body: list[Any], kinds: dict[str, Any]) -> Function:
-        made = replace(self.fn, name=f"{self.fn.name}_{suffix}", params=flat(params), body=tuple(body))
+        made = replace(self.fn, name=f"{self.fn.name}_{suffix}", params=core.positional(params), body=tuple(body))
         return made.with_facts(kinds=kinds, shapes=_shapes(made))
 
     # --- residuals ---
@@ -119,11 +118,10 @@ class _Cut:
         reads = Counter(n for s in statements(self.reverse) for n in uses(s))[name]
         if reading.count != reads or name in core.reads(bars):
             return [name]
-        kept = {}
-        for attr in reading.found:
-            kept[attr] = core.temporary(attr, self.number)
-            self.number += 1
-            self.forward.append(core.assign(kept[attr], core.attribute(name, attr), None))
+        kept = {attr: core.temporary(attr, self.number + i) for i, attr in enumerate(reading.found)}
+        self.number += len(kept)
+        made = [core.assign(held, core.attribute(name, attr), None) for attr, held in kept.items()]
+        self.forward = made + self.forward if name in self.fn.param_names else _after(self.forward, name, made)
         self.reverse = [_Sizes(name, kept).visit(s) for s in reverse]
         return list(kept.values())
 
@@ -134,10 +132,10 @@ class _Cut:
         whole = core.temporary("result", self.number)
         returned = [core.assign(whole, gast.Tuple([*results, core.name(held)], gast.Load()), None)]
         returned.append(core.place(gast.Return(core.name(whole)), None))
-        params = flat(self.fn.param_names[:-1])
+        params = core.positional(self.fn.param_names[:-1])
         made = replace(self.fn, params=params, body=(*self.forward, kept, *returned))
-        unsure = [name for stmt, name in unbound_reads(made) if stmt is kept]
-        fillers = [core.assign(name, core.constant(None), None) for name in unsure]
+        unsure = {name for stmt, name in unbound_reads(made) if stmt is kept}
+        fillers = [core.assign(name, core.constant(None), None) for name in residuals if name in unsure]
         return [*fillers, *self.forward, kept, *returned]
 
     def reverse_body(self, bars: list[Any], residuals: list[str], held: str) -> list[Any]:
@@ -167,6 +165,15 @@ class _Sizes(core.Substitution):
             self.found[node.attr] = None
             return core.name(self.names[node.attr]) if node.attr in self.names else node
         return self.generic_visit(node)
+
+
+def _after(block: Sequence[Any], name: str, more: list[Any]) -> list[Any]:
+    """The block with more statements after the one that defines a name."""
+    new: list[Any] = []
+    for stmt in block:
+        new.append(with_blocks(stmt, lambda _, inner: _after(inner, name, more)))
+        new.extend(more if name in defs(stmt) else [])
+    return new
 
 
 def _reverse(stmt: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import CellType
 from typing import Any, Literal, Protocol
 
 from s2s.core import Function
 from s2s.kinds import Kind
+from s2s.transforms.usercalls import Callee as Called
 
 Mode = Literal["grad", "value_and_grad", "jvp", "vjp", "primal"]
 
@@ -23,6 +25,20 @@ class Callee(Protocol):
     def keywords(self) -> Mapping[str, Any]: ...
 
 
+class Pair(Protocol):
+    """The compiled sweeps of a function, in cells that are filled when it is compiled, which may be later.
+
+    fresh: of each cotangent that the reverse sweep returns, whether it is an array of its own; empty while not known.
+    """
+
+    @property
+    def forward(self) -> CellType: ...
+    @property
+    def backward(self) -> CellType: ...
+    @property
+    def fresh(self) -> tuple[bool, ...]: ...
+
+
 class Program(Protocol):
     """What a pass may ask about other functions than its own; the compiler answers."""
 
@@ -32,6 +48,22 @@ class Program(Protocol):
 
     def callee(self, value: Any) -> Callee | None:
         """What a call of an object runs, if that is a Python function with a source; else None."""
+        ...
+
+    def result(self, called: Called, kinds: Sequence[Kind]) -> Kind:
+        """The kind of what a function returns for arguments of these kinds; NEVER where that is being asked already."""
+        ...
+
+    def check(self, called: Called, kinds: Sequence[Kind]) -> None:
+        """Raises NotCompiled for a function that does what a program cannot hold, such as to write into arguments."""
+        ...
+
+    def pair(self, called: Called, kinds: Sequence[Kind], active: Sequence[str]) -> Pair:
+        """The sweeps of a function, by some of its parameters. Raises NotCompiled."""
+        ...
+
+    def pushforward(self, called: Called, kinds: Sequence[Kind], active: Sequence[str]) -> CellType:
+        """The function that gives the value and its tangent: it takes the tangents of `active` after the parameters."""
         ...
 
 
@@ -45,6 +77,7 @@ class Task:
     kinds: the kinds of all parameters (variadic ones: a Tuple or Dict).
     single: whether the gradient is returned bare, not as a tuple.
     has_aux: whether the function returns `(value, aux)`.
+    result: of a function that is called by compiled code, the kind that the caller takes its value to have.
     program: answers questions about other functions.
     """
 
@@ -54,3 +87,9 @@ class Task:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     single: bool = True
     has_aux: bool = False
+    result: Kind | None = None
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The parameters whose values may be infinite, as they come from other compiled code."""
+        return frozenset(self.wrt if self.result is not None else ())

@@ -725,19 +725,6 @@ def test_keyword_named_as_the_seed():
 # --- refusals and errors ---
 
 
-def factorial(x, n):
-    if n == 0:
-        return 1.0
-    return x * factorial(x, n - 1)
-
-
-def test_recursion_is_refused_when_strict_and_right_on_the_tape():
-    with pytest.raises(s2s.UnsupportedSyntaxError):
-        s2s.grad(factorial, strict=True)(X, 3)
-    with pytest.warns(s2s.FallbackWarning):
-        assert math.isclose(s2s.grad(factorial)(X, 3), 3 * X * X)
-
-
 class Broken(Exception):
     def __init__(self, place):
         super().__init__(f"broken: {place}")

@@ -54,11 +54,14 @@ class Fragments:
         program: Program,
         kept_shape: Callable[[str], str | None] = lambda name: None,
         any_seed: bool = False,
+        given: Set[str] = frozenset(),
     ) -> None:
         """
         kept_shape: the name that holds the shape of an array, where the array itself may be gone.
         any_seed: whether the cotangent of the result may hold anything, zeros and infinite entries too.
+        given: the parameters whose values and tangents may be infinite, as other compiled code gives them.
         """
+        self.given = given
         self.kept_shape = kept_shape
         self.any_seed = any_seed
         self.fn = fn
@@ -75,12 +78,12 @@ class Fragments:
     @cached_property
     def nonfinite(self) -> set[str]:
         """The names that may be infinite or no numbers."""
-        return may_be_nonfinite(self.operations)
+        return may_be_nonfinite(self.operations, self.given)
 
     @cached_property
     def moving_steeply(self) -> set[str]:
         """The names whose tangents may be infinite; asked for in forward mode."""
-        return may_move_steeply(self.operations, self.nonfinite)
+        return may_move_steeply(self.operations, self.nonfinite, self.given)
 
     @cached_property
     def steep(self) -> Set[str]:

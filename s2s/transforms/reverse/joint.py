@@ -39,7 +39,7 @@ class _Joint:
         self.namer = Namer(fn)
         self.restorer = Restorer(fn, self.namer)
         self.split = task.mode == "vjp"
-        self.fragments = Fragments(fn, self.namer, task.program, self.restorer.shape_of, any_seed=self.split)
+        self.fragments = Fragments(fn, self.namer, task.program, self.restorer.shape_of, self.split, task.given)
         self.sweep = Sweep(fn, self.namer, self.fragments, self.restorer)
         self.kind = self.fragments.kind
         self.checks: list[Any] = []
@@ -67,7 +67,7 @@ class _Joint:
         new = replace(
             self.fn,
             name=self.fn.name if self.split else f"{self.fn.name}_grad",
-            params=_with_keyword(self.fn.params, seed, None if self.split else core.constant(1.0)),
+            params=core.positional([*self.fn.param_names, seed]) if self.split else with_seed(self.fn.params, seed),
             body=(*forward, *out.stmts, *self.packed(returned, origin)),
             scope=self.namer.scope,
         )
@@ -114,7 +114,7 @@ class _Joint:
         bars: Bars = {}
         kind = self.kind(result)
         if self.split:
-            self.seeded_alike(result, kind, seed, bars, origin)
+            self.seeded_alike(result, kind, seed, bars, out, origin)
             return bars, out
         check_result(self.fn.name, kind, origin)
         if isinstance(result, gast.Name) and result.id in self.fn.facts.active:
@@ -133,14 +133,20 @@ class _Joint:
             bars[result.id] = BORROWED
         return bars, out
 
-    def seeded_alike(self, result: Any, kind: Any, seed: str, bars: Bars, origin: Any) -> None:
+    def seeded_alike(self, result: Any, kind: Any, seed: str, bars: Bars, out: Emitted, origin: Any) -> None:
         """The adjoint of the result is the seed itself."""
         if not isinstance(result, gast.Name) or result.id not in self.fn.facts.active:
             return
         if not K.is_known(kind):
             raise NotCompiled("what kind of value is returned is not known when compiling", origin=origin)
-        self.sweep.bar.names[result.id] = seed
         bars[result.id] = BORROWED
+        if isinstance(self.task.result, K.Numeric) and isinstance(kind, K.Array):
+            # To the caller it may be a number, and so may its adjoint.
+            shape = self.hold(core.attribute(result.id, "shape"), "shape", out)
+            full = core.call(self.namer.numpy("broadcast_to"), core.name(seed), shape)
+            out.add(reverse_assign(self.sweep.bar(result.id), full, origin))
+        else:
+            self.sweep.bar.names[result.id] = seed
 
     def of_dtype(self, kind: Any, seed: str) -> Any:
         """The seed in the result's precision, where others are about: a Python float would take on any of them."""
@@ -247,7 +253,7 @@ class _Joint:
     def with_kinds(self, new: Function, seed: str) -> Function:
         """Facts of the whole function: the primal's, the adjoints' (of like kind), and the temporaries'."""
         facts = self.fn.facts
-        known = {**facts.kinds, seed: K.FLOAT}
+        known = {**facts.kinds, **self.sweep.kinds, seed: K.FLOAT}
         # A meeting name has another shape in another round: in the reverse sweep it says nothing of adjoints.
         meeting = {name for name, times in assignments(self.fn).items() if times > 1}
         facts = facts.without_shapes_of(meeting)
@@ -260,7 +266,7 @@ class _Joint:
                 if name in shapes and not loose:
                     shapes[bar] = shapes[name]
         order = {"shapes": shapes, "parts": facts.parts, "within": facts.within}
-        return infer_rest(new.with_facts(kinds=known, fresh=frozenset(self.fresh), **order))
+        return infer_rest(new.with_facts(kinds=known, fresh=frozenset(self.fresh), tapes=self.restorer.pushed, **order))
 
 
 def _other_precision(kind: K.Kind) -> bool:
@@ -290,9 +296,8 @@ def check_result(name: str, kind: K.Kind, origin: Any) -> None:
         )  # fmt: skip
 
 
-def _with_keyword(params: gast.arguments, name: str, default: Any) -> gast.arguments:
-    keyword = gast.Name(name, gast.Param(), None, None)
-    return gast.arguments(
-        params.args, params.posonlyargs, params.vararg, [*params.kwonlyargs, keyword], [*params.kw_defaults, default],
-        params.kwarg, params.defaults,
-    )  # fmt: skip
+def with_seed(params: gast.arguments, seed: str) -> gast.arguments:
+    """The parameters, and the keyword for the seed."""
+    keyword = gast.Name(seed, gast.Param(), None, None)
+    defaults = [*params.kw_defaults, core.constant(1.0)]
+    return core.rebuilt(params, kwonlyargs=[*params.kwonlyargs, keyword], kw_defaults=defaults)

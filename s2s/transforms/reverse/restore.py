@@ -133,6 +133,7 @@ class Restorer:
         self.counts: dict[int, str] = {}  # the names that count the rounds of a loop
         self.shapes: dict[str, str] = {}  # names that hold shapes, by the array's name
         self.tapes: list[Any] = []
+        self.pushed: dict[str, str] = {}  # the names whose values are pushed, by tape
         self.definitions: dict[str, Any] = {}
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
         self.range_targets: set[str] = set()
@@ -221,6 +222,7 @@ class Restorer:
         if tape in self.namer.taken:
             tape = self.namer.temporary(core.stem(tape))
         self.namer.taken.add(tape)
+        self.pushed[tape] = name
         self.tapes.append(core.assign(tape, gast.List([], gast.Load()), None))
         return tape
 

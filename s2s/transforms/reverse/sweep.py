@@ -14,7 +14,7 @@ import gast
 
 from s2s import core
 from s2s import kinds as K
-from s2s.core import Function
+from s2s.core import Function, PairCall
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.transforms.operations import basic_index, boolean_index
@@ -31,6 +31,7 @@ class Sweep(Adjoints):
         super().__init__(fn, namer, fragments)
         self.restorer = restorer
         self.heads: dict[int, set[str]] = {}  # by loop, the adjoints that are present at its head
+        self.kinds: dict[str, K.Kind] = {}  # of temporaries, where they are known
 
     # --- blocks ---
 
@@ -193,7 +194,11 @@ class Sweep(Adjoints):
         (target,) = stmt.targets
         origin = core.origin_of(stmt)
         if isinstance(target, gast.Tuple):
-            self.unpacking(stmt, bars, out)
+            call = self.fn.facts.calls.get(core.writes(stmt)[0])
+            if call is None:
+                self.unpacking(stmt, bars, out)
+            elif core.writes(stmt)[0] in bars:
+                self.pair_call(core.writes(stmt)[0], call, bars, out, origin)
             return
         if not isinstance(target, gast.Name) or target.id not in bars:
             return
@@ -237,6 +242,21 @@ class Sweep(Adjoints):
                 mine = state is OWNED and len(bare) == 1 and contribution is made[-1]
                 contribution = replace(contribution, fresh=contribution.fresh or mine)
             self.add(contribution, bars, out, origin)
+
+    def pair_call(self, y: str, call: PairCall, bars: Bars, out: Emitted, origin: Any) -> None:
+        """`y, residuals = f_fwd(a, b)`: the reverse sweep of f returns what goes to the adjoints of a and b."""
+        if isinstance(bars[y], Spread):
+            self.own(y, bars, out, origin)
+        bars.pop(y)
+        made = [self.namer.temporary(f"{core.stem(name)}_bar") for name in call.operands]
+        self.kinds.update((bar, self.kind(core.name(name))) for bar, name in zip(made, call.operands))
+        targets = [core.name(bar, gast.Store) for bar in made]
+        value = core.call(call.backward, call.residuals, self.bar(y))
+        whole = targets[0] if len(targets) == 1 else gast.Tuple(targets, gast.Store())
+        out.add(reverse_assign(whole, value, origin))
+        fresh = call.pair.fresh or (False,) * len(made)
+        for bar, name, is_fresh in zip(made, call.operands, fresh):
+            self.add(Contribution(name, core.name(bar), fresh=is_fresh), bars, out, origin)
 
     def display(self, node: Any, g: Any, bars: Bars, out: Emitted, origin: Any) -> None:
         """`t = (a, b)`: each item gets its part of the shadow."""

@@ -1,0 +1,288 @@
+"""The functions that compiled code calls: what they return, and their compiled sweeps.
+
+A function that is called and not inlined is compiled for the kinds of its arguments and for those that are active,
+once in a process. A function that calls itself meets itself while it is compiled: it finds the cells of its sweeps,
+which are filled when they are done.
+
+What such a function returns is found by a fixed point: a call of which nothing is known yet gives no value (`NEVER`),
+so that the returns which do not depend on it come first; then the kinds grow until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from types import CellType, FunctionType
+from typing import Any
+
+from s2s import core
+from s2s import kinds as K
+from s2s.codegen.build import Built
+from s2s.compiler.reliance import Reliance, relies_on
+from s2s.compiler.store import STORE, Backward, compile_function
+from s2s.core import Function
+from s2s.errors import NotCompiled, S2SError
+from s2s.kinds import Kind
+from s2s.rules.registry import registry
+from s2s.transforms.operations import Operations
+from s2s.transforms.task import Program, Task
+from s2s.transforms.usercalls import Callee, generalised, widened
+
+# Of one function; then tuples of like items have any length, and at last the function is refused.
+MAX_VARIANTS = 8
+# A kind that still grows after so many rounds is not known.
+_ROUNDS = 8
+_ENTRIES = 4096
+
+Key = tuple[Callee, tuple[Kind, ...], Hashable]
+
+
+@dataclass(eq=False)
+class CompiledPair:
+    """The sweeps of a function for certain kinds of arguments, in cells that are empty until it is compiled."""
+
+    forward: CellType = field(default_factory=CellType)
+    backward: CellType = field(default_factory=CellType)
+    built: Built | None = None
+    sweep: Backward | None = None
+
+    @property
+    def fresh(self) -> tuple[bool, ...]:
+        return self.sweep.fresh if self.sweep else ()
+
+    def fill(self, built: Built, sweep: Backward) -> None:
+        self.built, self.sweep = built, sweep
+        self.forward.cell_contents = built.function
+        self.backward.cell_contents = sweep.built.function
+
+
+class Callees:
+    """What is known of functions by the kinds of their arguments, and what was compiled of them."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.used: dict[Any, dict[tuple[Kind, ...], tuple[Kind, ...]]] = {}
+        self.results: dict[Key, Kind] = {}
+        self.assumed: dict[Key, Kind] | None = None  # while a fixed point is looked for
+        self.visited: set[Key] = set()
+        self.changed = False
+        self.checked: dict[Key, S2SError | None] = {}
+        self.made: OrderedDict[Hashable, Any] = OrderedDict()
+
+    # --- kinds of results ---
+
+    def result(self, callee: Callee, kinds: Sequence[Kind]) -> Kind:
+        """See `Program.result`. UNKNOWN where the function cannot be compiled, which `check` says."""
+        with STORE.lock:
+            try:
+                key = self.key(callee, kinds)
+            except NotCompiled:
+                return K.UNKNOWN
+            if key not in self.results:
+                if self.assumed is not None:
+                    return self.visit(key)
+                self.find_results(key)
+            return self.results[key]
+
+    def find_results(self, key: Key) -> None:
+        """The kinds of what a function returns, and those that it calls: the least fixed point from below."""
+        if len(self.results) > _ENTRIES:
+            for known in (self.used, self.results, self.checked):
+                known.clear()
+        self.assumed = {}
+        try:
+            for number in range(2 * _ROUNDS):
+                self.visited, self.changed = set(), False
+                before = dict(self.assumed)
+                self.visit(key)
+                if not self.changed:
+                    break
+                if number > _ROUNDS:
+                    self.assumed.update({k: K.UNKNOWN for k, v in self.assumed.items() if before.get(k) != v})
+            self.results.update({k: K.UNKNOWN if v == K.NEVER else v for k, v in self.assumed.items()})
+            self.results.setdefault(key, K.UNKNOWN)
+        finally:
+            self.assumed = None
+
+    def visit(self, key: Key) -> Kind:
+        """The kind that is assumed, joined with what the function returns under the assumptions, once a round."""
+        assert self.assumed is not None
+        if key not in self.visited:
+            self.visited.add(key)
+            old = self.assumed.setdefault(key, K.NEVER)
+            new = K.join(old, self.returned(key))
+            self.changed |= new != old
+            self.assumed[key] = new
+        return self.assumed[key]
+
+    def returned(self, key: Key) -> Kind:
+        from s2s.transforms.copies import copies
+        from s2s.transforms.infer import infer
+        from s2s.transforms.versions import versions
+
+        callee, kinds, _ = key
+        task = self.task("vjp", callee, kinds)
+        try:
+            fn = self.lowered(callee)
+            for step in (*_BEFORE_VERSIONS(), versions, copies, infer):
+                fn = step(fn, task)
+        except (NotCompiled, S2SError):
+            return K.UNKNOWN
+        atom: Any = fn.body[-1].value
+        local = getattr(atom, "id", None) in fn.local_names()
+        return fn.facts.kinds.get(atom.id, K.NEVER) if local else Operations(fn).kind(atom)
+
+    def check(self, callee: Callee, kinds: Sequence[Kind]) -> None:
+        """See `Program.check`."""
+        from s2s.transforms.pipeline import ANALYSE
+
+        with STORE.lock:
+            key = self.key(callee, kinds)
+            if key not in self.checked:
+                self.checked[key] = None
+                fn, task = self.lowered(callee), self.task("vjp", callee, key[1])
+                try:
+                    for step in ANALYSE:
+                        fn = step(fn, task)
+                except S2SError as refusal:
+                    self.checked[key] = refusal
+            known = self.checked[key]
+            if known is not None:
+                raise known
+
+    # --- compiled functions ---
+
+    def pair(self, callee: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> CompiledPair:
+        """See `Program.pair`."""
+        with STORE.lock:
+            key = self.key(callee, kinds)
+            pair = self.get(("vjp", key, tuple(active)), CompiledPair, lambda new: self.compile(key, active, new))
+            assert isinstance(pair, CompiledPair)
+            return pair
+
+    def compile(self, key: Key, active: Sequence[str], pair: CompiledPair) -> None:
+        callee, kinds, _ = key
+        compiled = compile_function(
+            lambda: self.lowered(callee), self.task("vjp", callee, kinds, active), callee.function.__name__
+        )
+        if compiled.built is None or compiled.backward is None:
+            assert compiled.refusal is not None
+            raise compiled.refusal
+        pair.fill(compiled.built, compiled.backward)
+
+    def pushforward(self, callee: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> CellType:
+        """See `Program.pushforward`."""
+
+        def compile_into(cell: CellType) -> None:
+            compiled = compile_function(
+                lambda: self.lowered(callee), self.task("jvp", callee, key[1], active), callee.function.__name__
+            )
+            if compiled.built is None:
+                assert compiled.refusal is not None
+                raise compiled.refusal
+            cell.cell_contents = compiled.built.function
+
+        with STORE.lock:
+            key = self.key(callee, kinds)
+            cell = self.get(("jvp", key, tuple(active)), CellType, compile_into)
+            assert isinstance(cell, CellType)
+            return cell
+
+    def get(self, key: Hashable, new: Callable[[], Any], compile_into: Callable[[Any], None]) -> Any:
+        """What was made under a key, or is being made; what was made meanwhile goes with what fails."""
+        if key not in self.made:
+            before = set(self.made)
+            made = self.made[key] = new()
+            try:
+                compile_into(made)
+            except BaseException:
+                for other in [k for k in self.made if k not in before]:
+                    del self.made[other]
+                raise
+            while len(self.made) > _ENTRIES:
+                self.made.popitem(last=False)
+        return self.made[key]
+
+    def with_callees(self, *functions: Built) -> list[Built]:
+        """Generated functions, and those that they call in turn."""
+        pairs = [made for made in self.made.values() if isinstance(made, CompiledPair)]
+        parts = {id(pair.forward): pair.built for pair in pairs if pair.built}
+        parts |= {id(pair.backward): pair.sweep.built for pair in pairs if pair.sweep}
+        found = list(functions)
+        for built in found:  # which grows
+            for cell in built.function.__closure__ or ():
+                called = parts.get(id(cell))
+                if called is not None and all(called is not known for known in found):
+                    found.append(called)
+        return found
+
+    # --- what they are compiled for ---
+
+    def key(self, callee: Callee, kinds: Sequence[Kind]) -> Key:
+        """A function, the kinds for which it is compiled, and what it relies on."""
+        resting_on = _resting_on(callee, kinds)
+        used = self.used.setdefault((callee, resting_on), {})
+        wide = tuple(map(widened, kinds))
+        if wide not in used:
+            if len(set(used.values())) >= MAX_VARIANTS:
+                wide = tuple(map(generalised, kinds))
+            if wide not in used.values() and len(set(used.values())) >= 2 * MAX_VARIANTS:
+                raise NotCompiled(f"{callee.name} is called with arguments of more than {2 * MAX_VARIANTS} kinds")
+            used[tuple(map(widened, kinds))] = wide
+        return callee, used[tuple(map(widened, kinds))], resting_on
+
+    def task(self, mode: Any, callee: Callee, kinds: Sequence[Kind], active: Sequence[str] = ()) -> Task:
+        result = self.results.get(self.key(callee, kinds), K.UNKNOWN)
+        return Task(mode, self.program, tuple(active), dict(zip(callee.params, kinds)), single=False, result=result)
+
+    def lowered(self, callee: Callee) -> Function:
+        """The function in Core; the names of its fixed parameters mean what is passed for them."""
+        fn = self.program.lower(callee.function)
+        return fix(fn, {name: static.value for name, static in callee.fixed})
+
+
+def _BEFORE_VERSIONS() -> Iterator[Any]:
+    from s2s.transforms.pipeline import ANALYSE
+
+    for step in ANALYSE:
+        if step.__name__ == "versions":
+            return
+        yield step
+
+
+def fix(fn: Function, fixed: dict[str, Any]) -> Function:
+    """A function without some of its parameters, which are names for certain objects."""
+    if not fixed:
+        return fn
+    scope, names = fn.scope, {}
+    for name, value in fixed.items():
+        scope, names[name] = scope.bind(name, value, fn.local_names())
+    params = fn.params
+    kept = core.rebuilt(
+        params,
+        args=[p for p in params.args if p.id not in fixed],
+        posonlyargs=[p for p in params.posonlyargs if p.id not in fixed],
+        kwonlyargs=[p for p in params.kwonlyargs if p.id not in fixed],
+        kw_defaults=[d for p, d in zip(params.kwonlyargs, params.kw_defaults) if p.id not in fixed],
+        defaults=[],
+    )
+    body = tuple(core.substitute(stmt, names) for stmt in fn.body)
+    return replace(fn, params=kept, body=body, scope=scope)
+
+
+def _resting_on(callee: Callee, kinds: Sequence[Kind]) -> Hashable:
+    """What the compilation of a function rests on, beside the kinds of its arguments."""
+    functions = [callee.function, *(s.value for _, s in callee.fixed if isinstance(s.value, FunctionType))]
+    methods = [m for kind in kinds for m in _methods(kind)]
+    reliances: list[Reliance] = [relies_on(f, registry.find, methods) for f in functions]
+    codes = tuple(f.__code__ for f in (*functions, *methods))
+    return codes, tuple((r.facts, r.bodies) for r in reliances), registry.version
+
+
+def _methods(kind: Kind) -> Iterator[FunctionType]:
+    for _, inner in kind.fields if isinstance(kind, K.Object) else ():
+        if isinstance(inner, K.Method):
+            yield inner.function
+        else:
+            yield from _methods(inner)

@@ -1,0 +1,204 @@
+"""Calls of user functions that are not inlined: which they are, and what a program says of the functions called.
+
+Such a call has one form, `y = f(a, b)`: one positional argument for each parameter, in order, an atom each; defaults
+are filled in, what is variadic is one tuple or dict. Where the function has no such parameters, or an argument is a
+function (which the callee is specialised on), a stand-in takes its place that calls it in its own way.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s import kinds as K
+from s2s import rules
+from s2s.core import Scope
+from s2s.kinds import Kind
+from s2s.runtime.installed import is_installed
+
+# Python functions of these packages, and of the standard library, are known by their rules or not at all.
+OPAQUE = sys.stdlib_module_names - {"__main__", "statistics"} | {"numpy", "scipy", "s2s"}
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A user function that is called in the form above.
+
+    fixed: parameters whose arguments are known by identity, and are not passed.
+    params: those that are passed, in order.
+    """
+
+    function: types.FunctionType
+    fixed: tuple[tuple[str, K.Static], ...]
+    params: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__ if self.function.__name__.isidentifier() else "lambda_"
+
+
+_stand_ins: weakref.WeakValueDictionary[tuple[Any, ...], types.FunctionType] = weakref.WeakValueDictionary()
+_callees: weakref.WeakKeyDictionary[types.FunctionType, Callee] = weakref.WeakKeyDictionary()
+
+
+def callee_of(function: Any) -> Callee | None:
+    """What a function is called as, if it is a user's and all its parameters are positional."""
+    if not isinstance(function, types.FunctionType):
+        return None
+    made = _callees.get(function)
+    if made is not None:
+        return made
+    if not is_users(function) or not _is_plain(function):
+        return None
+    return Callee(function, (), parameters(function))
+
+
+def user_callee(function: Any, call: Any) -> Callee | None:
+    """What a call calls, if it is in the form of this module."""
+    callee = callee_of(function) if isinstance(call, gast.Call) and not call.keywords else None
+    if callee is None or any(isinstance(a, gast.Starred) for a in call.args):
+        return None
+    return callee if len(call.args) == len(callee.params) else None
+
+
+def is_users(function: types.FunctionType) -> bool:
+    """Whether a function is one that we look into: written in Python, by somebody else, and without a rule."""
+    module = getattr(function, "__module__", None) or ""
+    return module.partition(".")[0] not in OPAQUE and rules.find(function) is None
+
+
+def parameters(function: types.FunctionType) -> tuple[str, ...]:
+    """The parameters of a function, in the order of the signature; variadic ones count."""
+    code = function.__code__
+    count, only = code.co_argcount, code.co_kwonlyargcount
+    names = code.co_varnames
+    has_args, has_keywords = bool(code.co_flags & inspect.CO_VARARGS), bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    variadic = names[count + only : count + only + has_args + has_keywords]
+    return (*names[:count], *variadic[:has_args], *names[count : count + only], *variadic[int(has_args) :])
+
+
+def _is_plain(function: types.FunctionType) -> bool:
+    code = function.__code__
+    return not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+
+
+def in_form(function: types.FunctionType, fixed: Sequence[tuple[str, Any]]) -> types.FunctionType:
+    """The function itself if it can be called in the form, else its stand-in."""
+    if not fixed and _is_plain(function):
+        return function
+    held = tuple((name, K.Static(value)) for name, value in fixed)
+    stand_in = _stand_ins.get((function, held))
+    if stand_in is None:
+        params = tuple(p for p in parameters(function) if p not in dict(fixed))
+        stand_in = _stand_ins[function, held] = _stand_in(function, dict(fixed), params)
+        _callees[stand_in] = Callee(function, held, params)
+    return stand_in
+
+
+def _stand_in(function: types.FunctionType, fixed: dict[str, Any], params: tuple[str, ...]) -> types.FunctionType:
+    code = function.__code__
+    names = parameters(function)
+    positional = code.co_varnames[: code.co_argcount]
+    args = names[code.co_argcount] if code.co_flags & inspect.CO_VARARGS else None
+    keywords = names[-1] if code.co_flags & inspect.CO_VARKEYWORDS else None
+    only = [n for n in names if n not in positional and n not in (args, keywords)]
+
+    def call(*values: Any) -> Any:
+        given = {**fixed, **dict(zip(params, values))}
+        by_position = [given[n] for n in positional]
+        by_position += given[args] if args else ()
+        return function(*by_position, **{n: given[n] for n in only}, **(given[keywords] if keywords else {}))
+
+    call.__name__ = call.__qualname__ = function.__name__
+    assert isinstance(call, types.FunctionType)
+    return call
+
+
+# --- recursion --------------------------------------------------------------------------------------------------
+
+
+def is_recursive(function: types.FunctionType) -> bool:
+    """Whether a function may come to call itself, as far as the names in its code tell."""
+    seen: set[types.FunctionType] = set()
+    pending = [function]
+    while pending:
+        for other in _mentioned(pending.pop(), function):
+            if other is function:
+                return True
+            if other not in seen and is_users(other) and not is_installed(other):
+                seen.add(other)
+                pending.append(other)
+    return False
+
+
+def _mentioned(function: types.FunctionType, sought: types.FunctionType) -> Iterator[types.FunctionType]:
+    """The functions that the names in a function's code may mean; a method is meant by any attribute of its name."""
+    names = set(_names(function.__code__))
+    scope = Scope(function.__globals__, dict(zip(function.__code__.co_freevars, function.__closure__ or ())))
+    if sought.__name__ in names and _is_method(sought):
+        yield sought
+    for name in names:
+        value = scope.lookup(name)
+        value = getattr(value, "__func__", getattr(value, "func", value))
+        if isinstance(value, types.FunctionType):
+            yield value
+        elif isinstance(value, (types.ModuleType, type)):
+            inner = vars(value)
+            yield from (inner[n] for n in names if isinstance(inner.get(n), types.FunctionType))
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    yield from code.co_freevars
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _is_method(function: types.FunctionType) -> bool:
+    outer = function.__qualname__.rpartition(".")[0]
+    return bool(outer) and not outer.endswith("<locals>")
+
+
+# --- kinds ------------------------------------------------------------------------------------------------------
+
+
+def widened(kind: Kind) -> Kind:
+    """The kind without values, and with lists of any length: what a function that calls itself is compiled for."""
+    if isinstance(kind, (K.Int, K.Bool, K.Str)):
+        return type(kind)()
+    if isinstance(kind, K.List):
+        items = tuple(map(widened, kind.items))
+        return K.Sequence(items[0]) if items and all(i == items[0] for i in items) else K.List(items)
+    return with_items(kind, widened)
+
+
+def generalised(kind: Kind) -> Kind:
+    """The same, and tuples of like items have any length."""
+    kind = with_items(widened(kind), generalised)
+    if isinstance(kind, K.Tuple) and kind.cls is tuple and kind.items:
+        if all(i == kind.items[0] for i in kind.items):
+            return K.Sequence(kind.items[0], tuple)
+    return kind
+
+
+def with_items(kind: Kind, change: Callable[[Kind], Kind]) -> Kind:
+    """A container's kind with the kinds of its items changed."""
+    if isinstance(kind, K.Tuple):
+        return K.Tuple(tuple(map(change, kind.items)), kind.cls)
+    if isinstance(kind, K.List):
+        return K.List(tuple(map(change, kind.items)))
+    if isinstance(kind, K.Sequence):
+        return K.Sequence(change(kind.item), kind.cls)
+    if isinstance(kind, K.Dict):
+        return K.Dict(tuple((key, change(item)) for key, item in kind.items))
+    if isinstance(kind, K.Record):
+        return K.Record(kind.cls, tuple((name, change(item)) for name, item in kind.fields))
+    return kind
