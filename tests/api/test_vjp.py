@@ -234,7 +234,8 @@ def test_source_shows_both_sweeps():
         return x / np.sqrt(np.sum(x**2) + 1.0)
 
     _, pullback = s2s.vjp(normalise, W, strict=True)
-    forward, backward = pullback.source().split("\n\n\n")
+    *imports, forward, backward = pullback.source().split("\n\n\n")
+    assert imports == ["from s2s.runtime.numeric import guarded_divide, guarded_multiply"]
     assert forward.startswith("def normalise_fwd(x):") and forward.endswith("return result, residuals")
     assert backward.startswith("def normalise_bwd(residuals, out_bar):")
 
