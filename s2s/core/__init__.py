@@ -70,6 +70,6 @@ from s2s.core.nodes import (
 __all__ = [
     "LEAVES", "MISSING", "CoreError", "Facts", "Function", "Origin", "PairCall", "Scope", "Substitution", "all_writes",
     "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived", "is_atom", "is_exit",
-    "is_path", "is_temporary", "name", "noted", "origin_of", "parameters", "path", "place", "positional", "reads", "rebuilt",
-    "stem", "subscript", "substitute", "temporary", "unique", "variable", "version", "writes",
+    "is_path", "is_temporary", "name", "noted", "origin_of", "parameters", "path", "place", "positional", "reads",
+    "rebuilt", "stem", "subscript", "substitute", "temporary", "unique", "variable", "version", "writes",
 ]  # fmt: skip
