@@ -82,6 +82,8 @@ def fitted(g: Any, like: Any) -> Any:
     """A cotangent as the one of `like`: its real part for a real number, in the precision of a floating array."""
     g = real_if_real(g, like)
     dtype = getattr(like, "dtype", None)
+    if type(g) is float:
+        return dtype.type(g) if dtype is not None and dtype.kind in "fc" else g
     return g.astype(dtype) if dtype is not None and dtype.kind in "fc" and np.result_type(g) != dtype else g
 
 

@@ -58,3 +58,10 @@ def test_the_share_of_an_extremum_is_the_cotangent_times_the_weight(axis, keepdi
         np.testing.assert_allclose(got, full * weight, rtol=1e-6)
         assert got.dtype == dtype
         assert numeric.extremum_share(0.5, a, ans, None, False, None, True).dtype == dtype if axis is None else True
+
+
+def test_a_cotangent_that_is_a_number_of_python_fits_too():
+    for dtype in (np.float32, np.float64, np.complex64):
+        for like in (dtype(2.0), np.ones(2, dtype)):
+            assert type(numeric.fitted(0.5, like)) is dtype
+    assert numeric.fitted(0.5, 3) == numeric.fitted(0.5, 3.0) == 0.5
