@@ -24,59 +24,11 @@ import numpy as np
 
 from s2s.autograd import modes, ufuncs
 from s2s.autograd.dispatch import apply, replay
-from s2s.autograd.inplace import assign, augment
+from s2s.autograd.inplace import assign
 from s2s.autograd.nodes import plain
+from s2s.autograd.operators import attribute, install
 from s2s.autograd.value import Node, Value, View, dtype_of, ndarray
 from s2s.errors import ArgumentError
-
-_OPERANDS = (Value, float, int, np.ndarray, complex, np.generic, list, tuple)
-
-
-def _binary(function: Any) -> Callable[[Any, Any], Any]:
-    def method(self: Any, other: Any) -> Any:
-        return apply(function, (self, other)) if isinstance(other, _OPERANDS) else NotImplemented
-
-    return method
-
-
-def _reflected(function: Any) -> Callable[[Any, Any], Any]:
-    def method(self: Any, other: Any) -> Any:
-        return apply(function, (other, self)) if isinstance(other, _OPERANDS) else NotImplemented
-
-    return method
-
-
-def _unary(function: Any) -> Callable[[Any], Any]:
-    return lambda self: apply(function, (self,))
-
-
-def _in_place(function: Any) -> Callable[[Any, Any], Any]:
-    return lambda self, other: augment(self, function, other) if isinstance(other, _OPERANDS) else NotImplemented
-
-
-def _comparison(function: Any) -> Callable[[Any, Any], Any]:
-    return lambda self, other: function(self._data, plain(other))
-
-
-def _method(name: str) -> Callable[..., Any]:
-    """An array method, by the rule of ndarray's."""
-    function = getattr(np.ndarray, name)
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        target = kwargs.pop("out", None)
-        result = apply(function, (self, *args), kwargs)
-        return result if target is None else ufuncs.store(result, target, f"ndarray.{name}")
-
-    method.__name__ = name
-    return method
-
-
-def _attribute(name: str) -> Any:
-    """An array attribute that shares the gradient, by the rule of ndarray's."""
-    function = getattr(np.ndarray, name)
-    return property(
-        lambda self: apply(function, (self,)), lambda self, value: assign(apply(function, (self,)), ..., value)
-    )
 
 
 def run_backward(*args: Any) -> None:
@@ -297,10 +249,10 @@ class Variable(Value):
 
     # --- operations -----------------------------------------------------------------------------------------------
 
-    T = _attribute("T")
-    mT = _attribute("mT")
-    real = _attribute("real")
-    imag = _attribute("imag")
+    T = attribute("T")
+    mT = attribute("mT")
+    real = attribute("real")
+    imag = attribute("imag")
 
     @property
     def flat(self) -> Any:
@@ -386,39 +338,4 @@ class Handle:
         self.remove()
 
 
-_OPERATORS = (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "matmul",
-    "and",
-    "or",
-    "xor",
-    "lshift",
-    "rshift",
-)
-for _name in _OPERATORS:
-    _function = getattr(operator, f"__{_name}__")
-    setattr(Variable, f"__{_name}__", _binary(_function))
-    setattr(Variable, f"__r{_name}__", _reflected(_function))
-    setattr(Variable, f"__i{_name}__", _in_place(getattr(operator, f"__i{_name}__")))
-for _name in ("neg", "pos", "abs", "invert"):
-    setattr(Variable, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
-for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
-    setattr(Variable, f"__{_name}__", _comparison(getattr(operator, f"__{_name}__")))
-setattr(Variable, "__divmod__", _binary(divmod))  # noqa: B010 - as the others
-setattr(Variable, "__rdivmod__", _reflected(divmod))  # noqa: B010
-setattr(Variable, "__hash__", object.__hash__)  # noqa: B010 - equality took it away
-
-ARRAY_METHODS = (
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj",
-    "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot", "flatten", "max", "mean", "min", "nonzero", "prod",
-    "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace",
-    "transpose", "var",
-)  # fmt: skip
-for _name in ARRAY_METHODS:
-    setattr(Variable, _name, _method(_name))
+install(Variable)

@@ -36,6 +36,7 @@ reverse/    the adjoint program:
   fragments   what one operation contributes to the adjoints of its operands
   restore     how the reverse sweep finds the values that it reads
 split       the adjoint program in two: a forward and a reverse sweep
+partials    partial derivatives of one operation, and products with them
 rulebody    bodies of rules in the place of calls
 selecting   where a zero cotangent may meet an infinite slope
 operations  an operation of the program, bound to its rule

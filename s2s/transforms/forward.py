@@ -23,7 +23,7 @@ from s2s.transforms.callee import described
 from s2s.transforms.callpairs import active_call
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.operations import Operation
-from s2s.transforms.reverse.fragments import Fragments, leading
+from s2s.transforms.partials import Partials, leading
 from s2s.transforms.rulebody import Derived, Namer
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
@@ -40,8 +40,8 @@ class _Forward:
         self.fn = fn
         self.task = task
         self.namer = Namer(fn)
-        self.fragments = Fragments(fn, self.namer, task.program, given=task.given)
-        self.kind = self.fragments.kind
+        self.partials = Partials(fn, self.namer, task.program, as_tangent, task.given)
+        self.kind = self.partials.kind
         self.active = fn.facts.active
         self.dot = Derived(fn, "_dot")
 
@@ -92,7 +92,7 @@ class _Forward:
     def block(self, stmts: Sequence[Any]) -> list[Any]:
         out: list[Any] = []
         for stmt in stmts:
-            found = active_call(stmt, self.fn, self.fragments.operations)
+            found = active_call(stmt, self.fn, self.partials.operations)
             if found is not None:
                 out.append(self.user_call(stmt, *found))
                 continue
@@ -156,11 +156,11 @@ class _Forward:
 
     def operation(self, value: Any, y: str, out: list[Any], origin: Any) -> Any:
         """The tangent of an operation: the sum over its active operands."""
-        found = self.fragments.operations.find(value)
+        found = self.partials.operations.find(value)
         if found is None:
             return self.tangent(core.constant(0.0), out, origin)
         total: Any = None
-        for parameter, atom in self.fragments.active_parameters(found):
+        for parameter, atom in self.partials.active_parameters(found):
             x_dot = core.name(self.dot(atom.id))
             if parameter in found.rule.bodies:
                 term, negative = self.product(found, parameter, y, x_dot, out, origin)
@@ -180,16 +180,16 @@ class _Forward:
     def product(
         self, found: Operation, parameter: str, y: str, x_dot: Any, out: list[Any], origin: Any
     ) -> tuple[Any, bool]:
-        stmts, partial = self.fragments.partial(found, parameter, y, origin)
-        steady = y in self.fragments.operations.ranges.steady
-        singular = (found.rule.singular and not steady) or self.fragments.nonfinite_factor(partial, stmts)
-        if found.rule.choosing and found.bound[parameter].id in self.fragments.moving_steeply:
-            value = self.fragments.chosen(partial, x_dot, stmts, origin)
-            out.extend(as_tangent(s) for s in stmts)
+        stmts, partial = self.partials.partial(found, parameter, y, origin)
+        steady = y in self.partials.operations.ranges.steady
+        singular = (found.rule.singular and not steady) or self.partials.nonfinite_factor(partial, stmts)
+        if found.rule.choosing and found.bound[parameter].id in self.partials.moving_steeply:
+            value = self.partials.chosen(partial, x_dot, stmts, origin)
+            out.extend(stmts)
             return value, False
         guarded = (found.rule.guarded and not steady) or (singular and not K.is_python_number(self.kind(core.name(y))))
-        value, negative = self.fragments.multiplied(x_dot, partial, guarded, stmts, origin, finite=found.rule.guarded)
-        out.extend(as_tangent(s) for s in stmts)
+        value, negative = self.partials.multiplied(x_dot, partial, guarded, stmts, origin, finite=found.rule.guarded)
+        out.extend(stmts)
         return value, negative
 
     def through_jvp(
@@ -208,23 +208,23 @@ class _Forward:
         if parameter not in found.rule.linear:
             names = leading(function, 2)
             args = {names[0]: x_dot, names[1]: ans, **found.bound}
-            made = self.fragments.bodies.instance(
+            made = self.partials.bodies.instance(
                 function, args, None, origin, {names[0]: self.kind(atom), names[1]: self.kind(ans)}
             )
             if made is not None:
                 out.extend(as_tangent(s) for s in made[0])
                 return made[1]
         positional, keywords = found.rule.spread(
-            {p: self.fragments.operand(v, stmts, origin) for p, v in found.bound.items()}
+            {p: self.partials.operand(v, stmts, origin) for p, v in found.bound.items()}
         )
-        out.extend(as_tangent(s) for s in stmts)
+        out.extend(stmts)
         hint = function.__name__ if parameter not in found.rule.linear else f"{found.rule.name}_jvp"
         return core.call(self.namer.bind(hint, function), x_dot, ans, *positional, **keywords)
 
     def shaped(self, total: Any, found: Operation, y: str, out: list[Any], origin: Any) -> Any:
         """Brought to the shape and dtype of the result, where the sum may be smaller or complex."""
         result = self.kind(core.name(y))
-        active = [atom.id for _, atom in self.fragments.active_parameters(found)]
+        active = [atom.id for _, atom in self.partials.active_parameters(found)]
         dtypes = [K.dtype_of(self.kind(core.name(a))) for a in active]
         want = K.dtype_of(result)
         if want is not None and want.kind == "f" and any(d is not None and d.kind == "c" for d in dtypes):

@@ -19,9 +19,10 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.rules.arithmetic import POWERS
 from s2s.runtime import numeric
-from s2s.transforms.operations import Operation, Operations
-from s2s.transforms.rulebody import Bodies, Namer
-from s2s.transforms.selecting import may_be_dropped, may_be_nonfinite, may_be_steep, may_move_steeply
+from s2s.transforms.operations import Operation
+from s2s.transforms.partials import Partials, leading
+from s2s.transforms.rulebody import Namer
+from s2s.transforms.selecting import may_be_dropped, may_be_steep
 from s2s.transforms.task import Program
 
 
@@ -44,7 +45,7 @@ class Contribution:
 SCALAR, SMALLER = "scalar", "smaller"
 
 
-class Fragments:
+class Fragments(Partials):
     """Writes contributions for the operations of one function."""
 
     def __init__(
@@ -59,46 +60,20 @@ class Fragments:
         """
         kept_shape: the name that holds the shape of an array, where the array itself may be gone.
         any_seed: whether the cotangent of the result may hold anything, zeros and infinite entries too.
-        given: the parameters whose values and tangents may be infinite, as other compiled code gives them.
         """
-        self.given = given
+        super().__init__(fn, namer, program, as_reverse, given)
         self.kept_shape = kept_shape
         self.any_seed = any_seed
-        self.fn = fn
-        self.namer = namer
-        self.operations = Operations(fn)
-        self.kind = self.operations.kind
-        self.bodies = Bodies(program, namer, self.kind, fn.facts.shapes)
 
     @cached_property
     def droppable(self) -> Set[str]:
-        """The names of which a later operation may drop entries; forward mode does not ask."""
+        """The names of which a later operation may drop entries."""
         return self.fn.facts.active if self.any_seed else may_be_dropped(self.operations)
-
-    @cached_property
-    def nonfinite(self) -> set[str]:
-        """The names that may be infinite or no numbers."""
-        return may_be_nonfinite(self.operations, self.given)
-
-    @cached_property
-    def moving_steeply(self) -> set[str]:
-        """The names whose tangents may be infinite; asked for in forward mode."""
-        return may_move_steeply(self.operations, self.nonfinite, self.given)
 
     @cached_property
     def steep(self) -> Set[str]:
         """The names whose adjoints may be infinite; asked for where an operation chooses between its operands."""
         return self.fn.facts.active if self.any_seed else may_be_steep(self.operations)
-
-    # --- statements of the reverse sweep ---
-
-    def emit(self, stmts: list[Any], hint: str, value: Any, origin: Any) -> Any:
-        """Hold a value in a temporary; an atom stays as it is."""
-        if core.is_atom(value):
-            return value
-        name = self.namer.temporary(hint)
-        stmts.append(reverse_assign(name, value, origin))
-        return core.name(name)
 
     # --- operations ---
 
@@ -140,13 +115,6 @@ class Fragments:
         shape = self.shape(y, stmts, origin)
         return self.emit(stmts, "t", core.call(self.namer.numpy("broadcast_to"), g, shape), origin)
 
-    def active_parameters(self, found: Operation) -> list[tuple[str, Any]]:
-        return [
-            (p, v)
-            for p, v in found.nodes().items()
-            if isinstance(v, gast.Name) and v.id in self.fn.facts.active and p in found.rule.differentiable
-        ]
-
     def through_vjp(
         self, found: Operation, parameter: str, atom: Any, y: str, g: Any, spread: str | None, origin: Any
     ) -> Contribution:
@@ -182,16 +150,6 @@ class Fragments:
         fresh = _computes(value)
         value = self.cast(value, y, atom, stmts, origin)
         return Contribution(atom.id, value, stmts, fresh=fresh)
-
-    def operand(self, value: Any, stmts: list[Any], origin: Any) -> Any:
-        """An operand of an emitted call: a node, the atom for a default, or the nodes of a variadic parameter."""
-        if isinstance(value, tuple) and (not value or any(isinstance(v, gast.AST) for v in value)):
-            return tuple(self.operand(v, stmts, origin) for v in value)
-        if isinstance(value, gast.AST):
-            return value
-        if value is None or isinstance(value, (bool, int, float, str)):
-            return core.constant(value)
-        return core.name(self.namer.bind("default", value))
 
     def mended(self, value: Any, found: Operation, y: str, atom: Any, g: Any, stmts: list[Any], origin: Any) -> Any:
         """The cotangent through a power, zero where `g` is and the slope is not finite."""
@@ -244,20 +202,6 @@ class Fragments:
                 parts = [(stmts, core.binary(2, gast.Mult, value))]
             for stmts, partial in parts:
                 yield self.product(found, target, list(stmts), partial, y, g, spread, origin)
-
-    def partial(self, found: Operation, parameter: str, y: str, origin: Any) -> tuple[list[Any], Any]:
-        """The partial derivative by a parameter: statements and an expression."""
-        rule = found.rule
-        body, item = rule.bodies[parameter], rule.partial_index[parameter]
-        (ans,) = leading(body, 1)
-        args = {ans: core.name(y), **found.bound}
-        made = self.bodies.instance(body, args, item, origin, {ans: self.kind(core.name(y))})
-        if made is not None:
-            return [as_reverse(s) for s in made[0]], made[1]
-        function, stmts = rule.partials[parameter], []  # type: ignore[var-annotated]
-        positional, keywords = rule.spread({p: self.operand(v, stmts, origin) for p, v in found.bound.items()})
-        called = self.namer.bind(f"{rule.name}_partial_{parameter}", function)
-        return stmts, core.call(called, core.name(y), *positional, **keywords)
 
     def product(
         self,
@@ -341,66 +285,9 @@ class Fragments:
         of_y, of_target = K.ndim_of(self.kind(core.name(y))), K.ndim_of(self.kind(core.name(target)))
         return of_y is not None and of_target is not None and of_y > of_target
 
-    def nonfinite_factor(self, partial: Any, stmts: list[Any]) -> bool:
-        """Whether a partial derivative holds a factor that may be infinite or no number."""
-        return bool(core.reads([partial, *(s.value for s in stmts)]) & self.nonfinite)
-
     def singular_and_dropped(self, y: str) -> bool:
         """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""
         return y in self.droppable and not K.is_python_number(self.kind(core.name(y)))
-
-    def chosen(self, partial: Any, g: Any, stmts: list[Any], origin: Any) -> Any:
-        """The share of `g` that is the operand's, zero where it was not chosen, even if `g` is infinite."""
-        weight = self.emit(stmts, "weight", partial, origin)
-        return core.call(self.namer.bind("guarded_multiply", numeric.guarded_multiply), weight, g)
-
-    def multiplied(
-        self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool = False
-    ) -> tuple[Any, bool]:
-        """`g * partial`, and whether its sign is to be turned. `finite`: guard only the divisor of a quotient."""
-        if isinstance(partial, gast.UnaryOp) and isinstance(partial.op, gast.USub):
-            value, negative = self.multiplied(g, partial.operand, guarded, stmts, origin, finite)
-            return value, not negative
-        if isinstance(partial, gast.Constant):
-            if partial.value in (1, -1):
-                return g, partial.value == -1
-            return core.binary(g, gast.Mult, partial), False
-        if isinstance(partial, gast.BinOp) and isinstance(partial.op, gast.Div):
-            return self.quotient(g, partial, guarded, stmts, origin, finite)
-        if guarded:
-            slope = self.emit(stmts, "slope", partial, origin)
-            return core.call(self.namer.bind("guarded_multiply", numeric.guarded_multiply), g, slope), False
-        if isinstance(partial, gast.BinOp) and isinstance(partial.op, gast.Mult):
-            inner, negative = self.multiplied(g, partial.left, False, stmts, origin)
-            return core.binary(self.emit(stmts, "t", inner, origin), gast.Mult, partial.right), negative
-        return core.binary(g, gast.Mult, self.emit(stmts, "slope", partial, origin)), False
-
-    def quotient(
-        self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool
-    ) -> tuple[Any, bool]:
-        """`g * (a / b)` as `g * a / b`; a too may be infinite where the primal is."""
-        top, sign = g, False
-        left = self.definition(partial.left, stmts)
-        if not (isinstance(left, gast.Constant) and left.value == 1):
-            top, sign = self.multiplied(g, left, guarded and not finite, stmts, origin)
-            top = self.emit(stmts, "t", top, origin)
-        if guarded:
-            name = self.namer.bind("guarded_divide", numeric.guarded_divide)
-            return core.call(name, top, partial.right), sign
-        return core.binary(top, gast.Div, partial.right), sign
-
-    def definition(self, atom: Any, stmts: list[Any]) -> Any:
-        """What a temporary of this fragment holds, if that is a negation: the sign can move out. Else the atom."""
-        if isinstance(atom, gast.Name):
-            for stmt in stmts:
-                value = stmt.value
-                if (
-                    core.writes(stmt) == [atom.id]
-                    and isinstance(value, gast.UnaryOp)
-                    and isinstance(value.op, gast.USub)
-                ):
-                    return value
-        return atom
 
     # --- shape and dtype ---
 
@@ -463,10 +350,6 @@ def as_reverse(stmt: Any) -> Any:
     """Mark a new statement as one of the reverse sweep."""
     stmt.sweep = "reverse"
     return stmt
-
-
-def leading(function: Any, count: int) -> tuple[str, ...]:
-    return function.__code__.co_varnames[:count]  # type: ignore[no-any-return]
 
 
 def _equal(a: Any, b: Any) -> bool:
