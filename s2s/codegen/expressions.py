@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import astunparse
+import gast
 
 from s2s.codegen import literals
 
@@ -274,7 +275,7 @@ class ExpressionWriter(astunparse.Unparser):  # type: ignore[misc]
             self.dispatch(t.args[0])  # its own parentheses serve as those of the call
             return
         self.write("(")
-        self.series([*t.args, *t.keywords])
+        self.series([*map(_as_argument, t.args), *t.keywords])
         self.write(")")
 
     def _keyword(self, t: Any) -> None:
@@ -321,3 +322,14 @@ class ExpressionWriter(astunparse.Unparser):  # type: ignore[misc]
     def _Constant(self, t: Any) -> None:
         self.write("u" if t.kind == "u" else "")
         self.write(literals.spelling(t.value))
+
+
+def _as_argument(index: Any) -> Any:
+    """An index as the argument of a call: `slice(a, b, c)` for `a:b:c`."""
+    if kind(index) == "Tuple" and any(kind(e) == "Slice" for e in index.elts):
+        return gast.Tuple([_as_argument(e) for e in index.elts], gast.Load())
+    if kind(index) != "Slice":
+        return index
+    none = gast.Constant(None, None)
+    bounds = [none if bound is None else bound for bound in (index.lower, index.upper, index.step)]
+    return gast.Call(gast.Name("slice", gast.Load(), None, None), bounds, [])

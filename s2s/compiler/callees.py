@@ -145,6 +145,9 @@ class Callees:
                 try:
                     for step in ANALYSE:
                         fn = step(fn, task)
+                    if fn.facts.written:
+                        what = f"`{callee.name}` writes into its argument `{fn.facts.written[0]}`"
+                        raise NotCompiled(f"{what}, and is too long to be inlined, or calls itself", origin=fn.origin)
                 except S2SError as refusal:
                     self.checked[key] = refusal
             known = self.checked[key]

@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from s2s import core
 from s2s import kinds as K
 from s2s.autograd.record import contains_variable, tape_value_and_grad
@@ -33,6 +35,7 @@ from s2s.compiler.store import STORE, Compiled
 from s2s.errors import ArgumentError, NotCompiled, S2SError
 from s2s.kinds import Kind
 from s2s.rules.registry import registry
+from s2s.runtime.stores import disjoint
 from s2s.transforms.task import Task
 
 MAX_VARIANTS = 8
@@ -202,7 +205,8 @@ class Driver:
         else:
             compiled = self.compiled(kinds, self._resting_on)
         if compiled.built is not None:
-            return Variant(kinds, self._adapted(compiled.built.function), compiled)
+            call = self._adapted(compiled.built.function)
+            return Variant(kinds, self._unshared(call) if compiled.writes else call, compiled)
         assert compiled.refusal is not None
         if self.request.strict:
             raise strict_error(compiled.refusal)
@@ -273,6 +277,19 @@ class Driver:
             return request.selection.pick(result)
 
         return call
+
+    def _unshared(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """A variant that writes into arguments: where some of them share memory, the primal is recorded."""
+
+        def unshared(*args: Any, **keywords: Any) -> Any:
+            if disjoint(v for v in (*args, *keywords.values()) if isinstance(v, np.ndarray)):
+                return call(*args, **keywords)
+            refusal = NotCompiled("arguments share memory, and the function writes into one of them")
+            if self.request.strict:
+                raise strict_error(refusal)
+            return self._recorded(refusal)(*args, **keywords)
+
+        return unshared
 
     # --- the tape ---
 

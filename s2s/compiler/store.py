@@ -19,6 +19,7 @@ import gast
 from s2s import core
 from s2s.codegen.build import Built, build
 from s2s.errors import ArgumentError, NotCompiled, S2SError, SourceUnavailableError
+from s2s.runtime.stores import copied
 from s2s.transforms.split import Halves
 from s2s.transforms.task import Task
 
@@ -31,16 +32,23 @@ _ENTRIES = 4096
 class Backward:
     """The reverse sweep as a function of its own: `(residuals, out_bar)` -> the cotangent, or a tuple of cotangents.
 
-    tapes, inner, fresh: see `transforms.split.Halves`.
+    tapes, inner, fresh, undoes: see `transforms.split.Halves`.
     """
 
     built: Built
     tapes: tuple[int, ...]
     inner: Mapping[int, Any]
     fresh: tuple[bool, ...]
+    undoes: bool = False
+
+    def writes_back(self) -> bool:
+        """Whether the reverse sweep, or that of a call in it, writes into arrays among its residuals."""
+        return self.undoes or any(pair.sweep.writes_back() for pair in self.inner.values())
 
     def copied(self, residuals: tuple[Any, ...]) -> tuple[Any, ...]:
         """The residuals with copies of the tapes, which a reverse sweep empties; those of calls likewise."""
+        if self.writes_back():
+            return copied(residuals)  # type: ignore[no-any-return]
         if not self.tapes and not self.inner:
             return residuals
         copies = list(residuals)
@@ -63,13 +71,14 @@ class Compiled:
     built: Built | None = None
     refusal: S2SError | None = None
     backward: Backward | None = None
+    writes: bool = False  # whether the program writes into arguments, of which it takes copies
 
     def bound_to(self, function: types.FunctionType) -> Compiled:
         """The same for another function of the same code: the generated function over its closure cells."""
         if self.built is None or not function.__closure__:
             return self
         backward = self.backward and replace(self.backward, built=_bound(self.backward.built, function))
-        return Compiled(_bound(self.built, function), backward=backward)
+        return replace(self, built=_bound(self.built, function), backward=backward)
 
 
 class Store:
@@ -103,7 +112,8 @@ def compile_function(lower: Lower, task: Task, name: str) -> Compiled:
         _refuse_none(lowered)
         if task.mode == "vjp":
             return _halves(compile_halves(lowered, task), name)
-        return Compiled(build(compile_core(lowered, task), filename_hint=f"{task.mode} of {name}"))
+        made = compile_core(lowered, task)
+        return Compiled(build(made, filename_hint=f"{task.mode} of {name}"), writes=bool(made.facts.written))
     except (NotCompiled, SourceUnavailableError) as refusal:
         return Compiled(refusal=refusal)
     except S2SError as error:
@@ -118,7 +128,8 @@ def _halves(halves: Halves, name: str) -> Compiled:
     backward = build(halves.backward, filename_hint=f"reverse sweep of {name}")
     return Compiled(
         build(halves.forward, filename_hint=f"forward sweep of {name}"),
-        backward=Backward(backward, halves.tapes, halves.inner, halves.fresh),
+        writes=bool(halves.forward.facts.written),
+        backward=Backward(backward, halves.tapes, halves.inner, halves.fresh, halves.undoes),
     )
 
 

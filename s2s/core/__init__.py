@@ -7,7 +7,8 @@ printed, read and executed at every stage.
 (`np.linalg.norm`, `math.pi`, `settings.rate`). A Core expression is an atom, a path, or one operation on atoms:
 
 - `Call`: the function is an atom, a path, or an attribute of an atom (a method: `x.sum(axis=0)`); arguments
-  are atoms, `Starred` atoms, keyword atoms and `**` atoms
+  are atoms, `Starred` atoms, keyword atoms and `**` atoms; an index as in a `Subscript`, where what is called writes
+  into an item
 - `BinOp`, `UnaryOp`, `Compare` with one operator
 - `Subscript` of an atom; the index is an atom, a `Slice` of atoms, or a `Tuple` of these
 - `Attribute` of an atom
@@ -38,7 +39,7 @@ The modules: `function` (what a pass takes and gives), `nodes` (building, readin
 (which checks all this).
 """
 
-from s2s.core.function import MISSING, Facts, Function, PairCall, Scope
+from s2s.core.function import MISSING, NOTHING, Facts, Function, PairCall, Scope
 from s2s.core.grammar import CoreError, check, is_atom, is_exit, is_path
 from s2s.core.names import derived, is_temporary, stem, temporary, unique, variable, version
 from s2s.core.nodes import (
@@ -68,8 +69,9 @@ from s2s.core.nodes import (
 )
 
 __all__ = [
-    "LEAVES", "MISSING", "CoreError", "Facts", "Function", "Origin", "PairCall", "Scope", "Substitution", "all_writes",
-    "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived", "is_atom", "is_exit",
+    "LEAVES", "MISSING", "NOTHING", "CoreError", "Facts", "Function", "Origin", "PairCall", "Scope", "Substitution",
+    "all_writes", "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived",
+    "is_atom", "is_exit",
     "is_path", "is_temporary", "name", "noted", "origin_of", "parameters", "path", "place", "positional", "reads",
     "rebuilt", "stem", "subscript", "substitute", "temporary", "unique", "variable", "version", "writes",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import CellType
+from types import CellType, MappingProxyType
 from typing import Any
 
 import gast
@@ -22,6 +22,7 @@ class _Missing:
 
 
 MISSING: Any = _Missing()
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,9 @@ class Facts:
     parts: of a canonical name whose shape is the broadcast of others: the canonical names of those.
     within: of a canonical name whose shape is that of a reduction that keeps its axes: the shape that was reduced.
     active: names whose derivative is wanted.
+    storages: names for the contents of memory after a write, and the name of that memory (`stores`).
+    saved: by such a name, the name that holds what the write has overwritten, where the reverse sweep asks for it.
+    written: arguments that the program writes into: it works on copies of them.
     calls: the calls of forward sweeps, by the name of the value.
     tapes: the names whose values are pushed, by tape.
     fresh: parameters whose cotangent the reverse sweep makes anew, so that nobody else holds it.
@@ -108,6 +112,9 @@ class Facts:
     active: frozenset[str] = frozenset()
     twins: Mapping[str, str] = field(default_factory=dict)
     leaves: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    storages: Mapping[str, str] = field(default_factory=dict)
+    saved: Mapping[str, str] = field(default_factory=dict)
+    written: tuple[str, ...] = ()
     calls: Mapping[str, PairCall] = field(default_factory=dict)
     tapes: Mapping[str, str] = field(default_factory=dict)
     fresh: frozenset[str] = frozenset()

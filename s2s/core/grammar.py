@@ -57,7 +57,10 @@ class _Checker:
         fine = is_atom(callee) or is_path(callee, self.local)
         fine = fine or (isinstance(callee, gast.Attribute) and is_atom(callee.value))
         self.need(fine, "callee", node)
-        self.atoms(node.args, node)
+        indices = [a for a in node.args if isinstance(a, (gast.Slice, gast.Tuple))]
+        self.atoms((a for a in node.args if a not in indices), node)
+        for index in indices:
+            self.index(index)
         self.atoms((k.value for k in node.keywords), node)
 
     def expression_BinOp(self, node: Any) -> None:

@@ -29,6 +29,7 @@ from s2s.rules import (  # noqa: F401  (each registers its rules)
     scalars,
     shapes,
     spectra,
+    stores,
     ufuncs,
 )
 from s2s.rules.registry import (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -19,9 +20,12 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
+from s2s.transforms.aliases import Aliases
 from s2s.transforms.callee import described
 from s2s.transforms.callpairs import active_call
-from s2s.transforms.infer import infer_rest
+from s2s.transforms.contents import contents_read
+from s2s.transforms.infer import WRITING, infer_rest
+from s2s.transforms.inplace import ITEM_WRITES, KEEPING, WHOLE, written
 from s2s.transforms.operations import Operation
 from s2s.transforms.partials import Partials, leading
 from s2s.transforms.rulebody import Derived, Namer
@@ -96,6 +100,9 @@ class _Forward:
             if found is not None:
                 out.append(self.user_call(stmt, *found))
                 continue
+            if isinstance(stmt, gast.Assign) and self.is_store(stmt):
+                self.store(stmt, out)
+                continue
             out.append(with_blocks(stmt, lambda _, block: self.block(block)))
             if isinstance(stmt, gast.Assign) and set(core.writes(stmt)) & self.active:
                 self.assign(stmt, out)
@@ -123,7 +130,76 @@ class _Forward:
             tangent = self.part(value, out, origin)
         else:
             tangent = self.operation(value, y, out, origin)
+        tangent = self.own(y, value, tangent, out, origin)
         out.append(tangent_assign(self.dot(y), tangent, origin))
+
+    # --- writes into memory ---
+
+    def is_store(self, stmt: Any) -> bool:
+        value = stmt.value
+        return isinstance(value, gast.Call) and self.partials.operations.function(value) in WRITING
+
+    def own(self, y: str, value: Any, tangent: Any, out: list[Any], origin: Any) -> Any:
+        """A tangent that is memory of its own, where the value is, and one of the two tangents is written into.
+
+        Tangents of buffers share memory just where their values do.
+        """
+        if not self.written or not isinstance(self.kind(core.name(y)), (K.Array, K.Numeric)):
+            return tangent
+        names = {y, *(core.reads(value) & self.active)}
+        if not any(self.aliases.find(n) in self.written for n in names) or self.aliases.shared(value):
+            return tangent
+        made: Any = tangent
+        if isinstance(tangent, gast.Name) and tangent.id not in self.dot.reserved:
+            made = next((s.value for s in reversed(out) if core.writes(s) == [tangent.id]), None)
+        if isinstance(made, (gast.BinOp, gast.UnaryOp)):
+            return tangent
+        return core.call(self.namer.numpy("array"), self.hold(tangent, out, origin))
+
+    @cached_property
+    def written(self) -> set[str]:
+        """The classes of names whose memory is written into."""
+        storages = self.fn.facts.storages
+        return {self.aliases.find(name) for name in storages} if storages else set()
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        return Aliases(self.fn, self.partials.operations)
+
+    def store(self, stmt: Any, out: list[Any]) -> None:
+        """A write into a buffer, and the write into its tangent."""
+        (y,), call, origin = core.writes(stmt), stmt.value, core.origin_of(stmt)
+        function = self.partials.operations.function(call)
+        if y not in self.active:
+            out.append(stmt)
+        elif function in ITEM_WRITES:
+            out.append(stmt)
+            self.store_item(y, call, out, origin)
+        else:
+            self.store_whole(stmt, y, call, out, origin)
+
+    def store_item(self, y: str, call: Any, out: list[Any], origin: Any) -> None:
+        function, (x, index, value) = self.partials.operations.function(call), call.args
+        out.append(tangent_assign(self.dot(y), self.tangent(x, out, origin), origin))
+        value_dot = self.tangent(value, out, origin)
+        if not (isinstance(value_dot, gast.Constant) and function in KEEPING):
+            made = written(function, self.namer, core.name(self.dot(y)), index, value_dot)
+            out.append(as_tangent(core.place(made, origin)))
+
+    def store_whole(self, stmt: Any, y: str, call: Any, out: list[Any], origin: Any) -> None:
+        """`x op= v`: the operation's tangent is made before, where all names stand for what they were."""
+        x, made = call.args[0], list[Any]()
+        tangent = self.operation(call, y, made, origin)
+        is_own = isinstance(tangent, gast.Name) and x.id in self.active and tangent.id == self.dot(x.id)
+        if not isinstance(tangent, (gast.BinOp, gast.UnaryOp)) and not is_own:
+            tangent = core.call(self.namer.numpy("array"), self.hold(tangent, made, origin))
+        made.append(tangent_assign(self.dot(y), tangent, origin))
+        if y in contents_read(made):
+            operation = core.binary(x, WHOLE[self.partials.operations.function(call)], call.args[1])
+            ans = self.hold(operation, out, origin, core.stem(y))
+            made = [core.substitute(s, {y: ans}) for s in made]
+        out.extend(made)
+        out.append(stmt)
 
     def user_call(self, stmt: Any, callee: Callee, active: Sequence[str]) -> Any:
         """`y, y_dot = f_jvp(a, n, a_dot)` for `y = f(a, n)`."""

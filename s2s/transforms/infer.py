@@ -22,7 +22,9 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Facts, Function
 from s2s.kinds import Kind
+from s2s.rules.stores import STORES
 from s2s.runtime import numeric
+from s2s.runtime.stores import private
 from s2s.transforms.bound import unbound_reads
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
 from s2s.transforms.conduct import followed
@@ -42,6 +44,7 @@ from s2s.transforms.sameshape import Broadcasts, new_axis, reduction, shape_key
 from s2s.transforms.samples import result_kind
 from s2s.transforms.task import Program, Task
 from s2s.transforms.usercalls import user_callee
+from s2s.transforms.versions import INPLACE
 
 NO_FACTS = Facts()
 
@@ -181,6 +184,9 @@ class _Inference:
     def kind(self, node: Any) -> Kind:
         method = getattr(self, f"kind_{type(node).__name__}", None)
         return K.UNKNOWN if method is None else method(node)
+
+    def kind_Slice(self, node: Any) -> Kind:
+        return K.Slice()
 
     def kind_Constant(self, node: Any) -> Kind:
         return K.of_literal(node.value)
@@ -382,6 +388,8 @@ class _Inference:
         return None
 
 
+# Functions that write into their first argument, and give it.
+WRITING = STORES | set(INPLACE.values())
 _GETITEM: Any = rules.find(operator.getitem)
 _SAME_SHAPE = {np.copy, np.ndarray.copy, np.ndarray.astype, np.zeros_like, np.ones_like, np.empty_like, np.cumsum,
-               np.real, np.imag, np.full_like, numeric.real_if_real, numeric.fitted}  # fmt: skip
+               np.real, np.imag, np.full_like, numeric.real_if_real, numeric.fitted, private, *WRITING}  # fmt: skip

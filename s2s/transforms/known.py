@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.runtime import numeric, pytree
+from s2s.runtime import numeric, pytree, stores
 
 ROWS: list[tuple[str, Any, str]] = [
     # What writes into an argument.
@@ -179,6 +179,9 @@ ROWS: list[tuple[str, Any, str]] = [
     ("", set, "isdisjoint issubset issuperset"),
     # What compiled code calls.
     ("target! index value", numeric, "scatter_add"),
+    ("x!= index value", stores, "add_at add_item set_item sub_at sub_item"),
+    ("x= index part", stores, "seen_item"),
+    ("x", stores, "private"),
     ("into! index bar", pytree, "accumulate"),
     ("into!~ bar~", pytree, "add"),
 ]  # fmt: skip

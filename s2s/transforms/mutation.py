@@ -1,12 +1,15 @@
-"""Refuses what writes into values: in-place code is not compiled yet and goes to the tape.
+"""Writes into memory, in one form: `x[i] = v`, `x *= v`, `np.copyto(x, v)`, `np.add(a, b, out=x)` become calls of a few
+functions that write into their first argument (`runtime/stores.py`), in statements of their own.
 
-Where kinds show that `x += v` rebinds a number, it becomes `x = x + v`.
+Where kinds show that `x += v` rebinds a number, it becomes `x = x + v`. What else may write into an array or
+container is refused.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -16,57 +19,215 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
+from s2s.runtime import stores as S
 from s2s.transforms.callee import attribute_kind
 from s2s.transforms.conduct import followed, in_numpy
+from s2s.transforms.copies import copies
+from s2s.transforms.infer import expression_kinds, infer
 from s2s.transforms.known import LOOKING
-from s2s.transforms.operations import Operations
+from s2s.transforms.meetings import without_constant_meetings
+from s2s.transforms.operations import Operations, basic_index
+from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 from s2s.transforms.usercalls import user_callee
 from s2s.transforms.versions import INPLACE
 
 BINARY = {function: op for op, function in INPLACE.items()}
+ADDING = {gast.Add: S.add_item, gast.Sub: S.sub_item}
+AT = {np.add: S.add_at, np.subtract: S.sub_at}
+WHOLE = core.constant(Ellipsis)
 
 
 def mutation(fn: Function, task: Task) -> Function:
-    """`fn`, in which nothing is mutated that a derivative could depend on; raises NotCompiled else."""
-    return fn.with_body(_Mutation(fn, task).block(fn.body))
+    """`fn`, in which every write into memory is a call of one of our functions; raises NotCompiled where it is not."""
+    run = _Mutation(fn, task)
+    new = replace(fn, body=tuple(run.block(fn.body)), scope=run.namer.scope)
+    return infer(copies(without_constant_meetings(new), task), task) if run.found else new
 
 
 class _Mutation:
     def __init__(self, fn: Function, task: Task) -> None:
         self.fn = fn
         self.program = task.program
+        self.namer = Namer(fn)
         self.operations = Operations(fn)
         self.kind = self.operations.kind
+        self.kind_of = expression_kinds(fn)
+        self.found = False
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
-        return [self.statement(stmt) for stmt in stmts]
+        return [new for stmt in stmts for new in self.statement(stmt)]
 
-    def statement(self, stmt: Any) -> Any:
+    def statement(self, stmt: Any) -> list[Any]:
         origin = core.origin_of(stmt)
         if isinstance(stmt, gast.Assign):
             (target,) = stmt.targets
             if isinstance(target, (gast.Name, gast.Tuple)):
-                return core.rebuilt(stmt, value=self.expression(stmt.value, origin))
-            self.write(target, stmt.value, origin)
-        elif isinstance(stmt, gast.AugAssign):
-            self.write(stmt.target, stmt.value, origin)
-        elif isinstance(stmt, gast.Delete):
+                return self.assign(stmt, origin)
+            return self.write(stmt, target, stmt.value, origin)
+        if isinstance(stmt, gast.AugAssign):
+            if isinstance(stmt.target, gast.Attribute):
+                return self.attribute(stmt, stmt.target, origin)
+            return self.augmented_item(stmt.target, type(stmt.op), stmt.value, origin)
+        if isinstance(stmt, gast.Delete):
             raise NotCompiled("`del` of an item or attribute is not compiled yet", origin=origin)
-        elif isinstance(stmt, gast.Expr):
-            self.expression(stmt.value, origin)
-        elif isinstance(stmt, gast.With):
+        if isinstance(stmt, gast.Expr):
+            return self.effect(stmt, origin)
+        if isinstance(stmt, gast.With):
             self.context(stmt)
-        return with_blocks(stmt, lambda _, block: self.block(block))
+        return [with_blocks(stmt, lambda _, block: self.block(block))]
 
-    def write(self, target: Any, value: Any, origin: Any) -> None:
-        """A write to an attribute of a number that carries no derivative is kept; other writes are refused."""
-        if isinstance(target, gast.Attribute) and isinstance(self.kind(value), (K.Int, K.Bool, K.Str, K.NoneKind)):
+    # --- the forms of a write ---
+
+    def store(self, function: Callable[..., Any], x: Any, *args: Any, origin: Any) -> Any:
+        """The statement that writes into `x`, which is to be an array of the function's own."""
+        local = isinstance(x, gast.Name) and x.id in self.operations.local
+        if not local or not isinstance(self.kind_of(x), K.Array):
+            what = type(self.kind_of(x)).__name__.lower()
+            raise NotCompiled(f"a write into {_SAID.get(what, 'an object')} is not compiled yet", origin=origin)
+        self.found = True
+        name = self.namer.bind(function.__name__, function)
+        return core.place(gast.Expr(core.call(name, x, *args)), origin)
+
+    def held(self, value: Any, out: list[Any], hint: str, origin: Any) -> Any:
+        name = self.namer.temporary(hint)
+        out.append(core.assign(name, value, origin))
+        return core.name(name)
+
+    def write(self, stmt: Any, target: Any, value: Any, origin: Any) -> list[Any]:
+        """`x[i] = v`."""
+        if isinstance(target, gast.Attribute):
+            return self.attribute(stmt, target, origin)
+        self.fits(target.value, self.kind(value), origin)
+        return [self.store(S.set_item, target.value, target.slice, value, origin=origin)]
+
+    def attribute(self, stmt: Any, target: Any, origin: Any) -> list[Any]:
+        """A write to an attribute of a number that carries no derivative is kept; others are refused."""
+        if isinstance(self.kind(stmt.value), (K.Int, K.Bool, K.Str, K.NoneKind)):
             known = attribute_kind(self.kind(target.value), target.attr)
-            if isinstance(known, (K.Unknown, type(self.kind(value)))):
-                return
-        raise NotCompiled("an in-place write is not compiled yet", origin=origin)
+            if isinstance(known, (K.Unknown, type(self.kind(stmt.value)))):
+                return [stmt]
+        raise NotCompiled("an in-place write to an attribute is not compiled yet", origin=origin)
+
+    def fits(self, x: Any, value: K.Kind, origin: Any) -> None:
+        """Refuse to store what NumPy would cut to the array's dtype."""
+        known, given = K.dtype_of(self.kind_of(x)), K.dtype_of(value)
+        if known is None or given is None or not np.can_cast(given, known, "same_kind"):
+            raise NotCompiled("a value of another kind is stored into an array", origin=origin)
+
+    def augmented_item(self, target: Any, op: type, value: Any, origin: Any) -> list[Any]:
+        """`x[i] op= v`: the item is read, operated on, and stored; a sum is added without reading."""
+        x, index = target.value, target.slice
+        if op in ADDING and basic_index(index, self.kind) and isinstance(self.kind(x), K.Array):
+            self.fits(x, self.kind(value), origin)
+            return [self.store(ADDING[op], x, index, value, origin=origin)]
+        new: list[Any] = []
+        old = self.held(core.subscript(x, index), new, "old", origin)
+        made = core.binary(old, op, value)
+        old_kind = self.kind_of(new[0].value)
+        if not isinstance(old_kind, (K.Scalar, K.Array)):
+            raise NotCompiled("an in-place operation on an item of a container is not compiled yet", origin=origin)
+        item = self.held(made, new, "new", origin)
+        self.fits(x, _result(self.kind(x), old_kind, self.kind(value)), origin)
+        return [*new, self.store(S.set_item, x, index, item, origin=origin)]
+
+    def assign(self, stmt: Any, origin: Any) -> list[Any]:
+        value = stmt.value
+        if not isinstance(value, gast.Call):
+            return [stmt]
+        function = self.operations.function(value)
+        if function in BINARY:
+            return self.augmented(stmt, function, origin)
+        found = self.written(value, function, origin)
+        if found is None:
+            return [stmt]
+        stores, result = found
+        return [*stores, core.rebuilt(stmt, value=result)]
+
+    def effect(self, stmt: Any, origin: Any) -> list[Any]:
+        if not isinstance(stmt.value, gast.Call):
+            return [stmt]
+        found = self.written(stmt.value, self.operations.function(stmt.value), origin)
+        return [stmt] if found is None else found[0]
+
+    def augmented(self, stmt: Any, function: Any, origin: Any) -> list[Any]:
+        """`y = x; y op= v`, which rebinds y where x is a number, and writes into x where it is an array."""
+        left, right = stmt.value.args
+        kind = self.kind(left)
+        if K.immutable(kind):
+            return [core.rebuilt(stmt, value=core.binary(left, BINARY[function], right))]
+        if not isinstance(kind, K.Array):
+            raise NotCompiled("an in-place operation on a container, or on an unknown value", origin=origin)
+        if BINARY[function] is gast.MatMult:
+            raise NotCompiled("`@=` is not compiled yet", origin=origin)
+        self.fits(left, _result(kind, kind, self.kind(right)), origin)
+        return [self.store(function, left, right, origin=origin), core.rebuilt(stmt, value=left)]
+
+    def written(self, call: Any, function: Any, origin: Any) -> tuple[list[Any], Any] | None:
+        """The stores that a call stands for, and its result; None for a call that writes into nothing."""
+        out = next((k.value for k in call.keywords if k.arg == "out" and not _is_none(k.value)), None)
+        if out is not None:
+            return self.into(call, function, out, origin)
+        owner = call.func.value if isinstance(call.func, gast.Attribute) else None
+        none = core.constant(None)
+        if function is np.copyto and len(call.args) == 2 and not call.keywords:
+            target, value = call.args
+            self.fits(target, self.kind(value), origin)
+            return [self.store(S.set_item, target, WHOLE, value, origin=origin)], none
+        if function is np.ndarray.fill and len(call.args) == 1:
+            self.fits(owner, self.kind(call.args[0]), origin)
+            return [self.store(S.set_item, owner, WHOLE, call.args[0], origin=origin)], none
+        if function is np.ndarray.sort and owner is not None:
+            new: list[Any] = []
+            in_order = core.rebuilt(call, func=core.path(self.namer.numpy("sort")), args=[owner, *call.args])
+            made = self.held(in_order, new, "sorted", origin)
+            return [*new, self.store(S.set_item, owner, WHOLE, made, origin=origin)], none
+        if isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ == "at":
+            if function.__self__ in AT and len(call.args) == 3:
+                self.fits(call.args[0], self.kind(call.args[2]), origin)
+                return [self.store(AT[function.__self__], *call.args, origin=origin)], none
+            raise NotCompiled(f"`np.{function.__self__.__name__}.at` is not compiled yet", origin=origin)
+        self.refuse(call, function, origin)
+        return None
+
+    def into(self, call: Any, function: Any, out: Any, origin: Any) -> tuple[list[Any], Any]:
+        """`f(a, b, out=x)`: the result is made, and stored."""
+        rest = [k for k in call.keywords if k.arg != "out"]
+        if function is None or (isinstance(function, np.ufunc) and (rest or function.nout > 1)):
+            raise NotCompiled("a write by `out=` is not compiled here", origin=origin)
+        plain = core.rebuilt(call, keywords=rest)
+        self.fits(out, self.kind_of(plain), origin)
+        new: list[Any] = []
+        made = self.held(plain, new, "made", origin)
+        return [*new, self.store(S.set_item, out, WHOLE, made, origin=origin)], out
+
+    # --- what is refused ---
+
+    def refuse(self, call: Any, function: Any, origin: Any) -> None:
+        """Refuse a call that may write into what it is given in a way that is not known."""
+        user = user_callee(function, call)
+        if user is not None:
+            self.program.check(user, [self.kind(a) for a in call.args])
+            return
+        if self.writes(call):
+            what = getattr(function, "__name__", "a function")
+            raise NotCompiled(f"an in-place write by `{what}` is not compiled yet", origin=origin)
+        known = function in LOOKING or (followed(function) and not self.calls_back(function, call))
+        if not known and rules.find(function) is None:
+            self.unknown(call, function, origin)
+
+    def writes(self, call: Any) -> bool:
+        """Whether a call surely writes into a value; of lists and dicts `unknown` says it."""
+        found = self.operations.conduct(call)
+        written = [self.kind(operand) for operand in found.writes] if found is not None else []
+        return any(not isinstance(k, (K.List, K.Sequence, K.Dict)) for k in written)
+
+    def calls_back(self, function: Any, call: Any) -> bool:
+        """Whether a function of NumPy's may call a function of the user's, which could write."""
+        operands = [*call.args, *(k.value for k in call.keywords)]
+        calls = any(isinstance(self.kind(o), (K.Static, K.Unknown)) and not _is_type(self.kind(o)) for o in operands)
+        return in_numpy(function) and calls
 
     def context(self, stmt: Any) -> None:
         for item in stmt.items:
@@ -87,41 +248,6 @@ class _Mutation:
         search(self.fn.body)
         return found[0] if len(found) == 1 and isinstance(found[0], gast.Call) else None
 
-    def expression(self, value: Any, origin: Any) -> Any:
-        if not isinstance(value, gast.Call):
-            return value
-        function = self.operations.function(value)
-        if function in BINARY:
-            return self.augmented(value, BINARY[function], origin)
-        user = user_callee(function, value)
-        if user is not None:
-            self.program.check(user, [self.kind(a) for a in value.args])
-            return value
-        if self.writes(value) or any(k.arg == "out" and not _is_none(k.value) for k in value.keywords):
-            raise NotCompiled("an in-place write is not compiled yet", origin=origin)
-        known = function in LOOKING or (followed(function) and not self.calls_back(function, value))
-        if not known and rules.find(function) is None:
-            self.unknown(value, function, origin)
-        return value
-
-    def writes(self, call: Any) -> bool:
-        """Whether a call surely writes into a value; of lists and dicts `unknown` says it."""
-        found = self.operations.conduct(call)
-        written = [self.kind(operand) for operand in found.writes] if found is not None else []
-        return any(not isinstance(k, (K.List, K.Sequence, K.Dict)) for k in written)
-
-    def calls_back(self, function: Any, call: Any) -> bool:
-        """Whether a function of NumPy's may call a function of the user's, which could write."""
-        operands = [*call.args, *(k.value for k in call.keywords)]
-        calls = any(isinstance(self.kind(o), (K.Static, K.Unknown)) and not _is_type(self.kind(o)) for o in operands)
-        return in_numpy(function) and calls
-
-    def augmented(self, call: Any, op: type, origin: Any) -> Any:
-        left, right = call.args
-        if not K.immutable(self.kind(left)):
-            raise NotCompiled("an in-place operation on an array or container is not compiled yet", origin=origin)
-        return core.binary(left, op, right)
-
     def unknown(self, call: Any, function: Any, origin: Any) -> None:
         """A function that is not known may write into arrays and containers that are passed to it."""
         operands = [*call.args, *(k.value for k in call.keywords)]
@@ -137,6 +263,25 @@ class _Mutation:
                 if what in ("append", "add") and f".{what}(" not in getattr(origin, "text", ""):
                     raise NotCompiled("a comprehension is not compiled yet", origin=origin)
                 raise NotCompiled(f"`{what}` may write into an array or container that it is given", origin=origin)
+
+
+_SAID = {
+    "array": "an array that is not the function's own", "list": "a list", "dict": "a dict", "sequence": "a list",
+    "numeric": "what may be a number or an array", "unknown": "a value that is not known",
+}  # fmt: skip
+
+
+def _result(x: K.Kind, old: K.Kind, value: K.Kind) -> K.Kind:
+    """The kind of `old op value`, of which only the dtype matters, and whether it fits back into x."""
+    dtypes = [K.dtype_of(old), K.dtype_of(value)]
+    if any(d is None for d in dtypes):
+        return K.UNKNOWN
+    if K.is_python_number(value) or isinstance(value, (K.Int, K.Bool)):
+        weak = K.dtype_of(value)
+        known = K.dtype_of(x)
+        if known is not None and weak is not None and "biufc".index(weak.kind) <= "biufc".index(known.kind):
+            return K.Array(known, 0)  # Python's numbers take on the array's precision
+    return K.Array(np.result_type(*dtypes), 0)
 
 
 def _is_type(kind: Any) -> bool:

@@ -19,6 +19,7 @@ from s2s.transforms.expand import expand
 from s2s.transforms.fold import fold
 from s2s.transforms.forward import forward
 from s2s.transforms.infer import infer
+from s2s.transforms.inplace import inplace
 from s2s.transforms.leaves import leaves
 from s2s.transforms.loops import loops
 from s2s.transforms.mutation import mutation
@@ -30,6 +31,7 @@ from s2s.transforms.scalarise import scalarise
 from s2s.transforms.sequences import sequences
 from s2s.transforms.simplify import simplify
 from s2s.transforms.split import Halves, cut
+from s2s.transforms.stores import stores
 from s2s.transforms.task import Task
 from s2s.transforms.versions import versions
 
@@ -37,7 +39,7 @@ Pass = Callable[[Function, Task], Function]
 
 ANALYSE: tuple[Pass, ...] = (
     inline, pairs, versions, copies, infer, prune, mutation, loops,
-    scalarise, leaves, copies, infer, sequences, activity,
+    scalarise, leaves, copies, infer, sequences, stores, activity,
 )  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)
 
@@ -47,8 +49,8 @@ def passes(task: Task) -> tuple[Pass, ...]:
     if task.mode == "primal":
         return POLISH
     if task.mode == "jvp":
-        return (*ANALYSE, expand, forward, *POLISH)
-    return (*ANALYSE, expand, callpairs, reverse, *POLISH)
+        return (*ANALYSE, expand, forward, inplace, *POLISH)
+    return (*ANALYSE, expand, callpairs, reverse, inplace, *POLISH)
 
 
 def compile_halves(fn: Function, task: Task) -> Halves:

@@ -44,7 +44,7 @@ class Sharing:
 
     def find(self, name: str) -> str:
         while self.leader.setdefault(name, name) != name:
-            name = self.leader[name] = self.leader[self.leader[name]]
+            self.leader[name] = name = self.leader[self.leader[name]]
         return name
 
     def join(self, names: Iterable[str]) -> None:

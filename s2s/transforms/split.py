@@ -41,6 +41,7 @@ class Halves:
     tapes: the positions of those residuals that are tapes, which the reverse sweep empties.
     inner: the pairs whose residuals are among them, or on their tapes, by position.
     fresh: of each cotangent that is returned, whether it is an array of its own.
+    undoes: whether the reverse sweep writes back what the forward sweep has overwritten.
     """
 
     forward: Function
@@ -48,6 +49,7 @@ class Halves:
     tapes: tuple[int, ...]
     inner: dict[int, Pair]
     fresh: tuple[bool, ...]
+    undoes: bool
 
     def changed(self, change: Callable[[Function], Function]) -> Halves:
         return replace(self, forward=change(self.forward), backward=change(self.backward))
@@ -92,6 +94,7 @@ class _Cut:
             tuple(i for i, name in enumerate(residuals) if name in stacks),
             {i: of_pairs[pushed.get(n, n)] for i, n in enumerate(residuals) if pushed.get(n, n) in of_pairs},
             tuple(name in self.fn.facts.fresh for name in self.task.wrt),
+            bool(self.fn.facts.saved),
         )
 
     def half(self, suffix: str, params: list[str], body: list[Any], kinds: dict[str, Any]) -> Function:

@@ -74,12 +74,12 @@ def test_bad_tangents_are_refused(primals, tangents, message):
 
 def test_a_recorded_result_that_depends_on_no_primal_stands_still():
     def f(x):
-        z = np.zeros(3)
-        z[0] = 1.0
-        return np.sum(z)
+        z = [1.0]
+        z.append(2.0)
+        return sum(z)
 
     with pytest.warns(s2s.FallbackWarning):
-        assert s2s.jvp(f, (np.ones(3),), (np.ones(3),)) == (1.0, 0.0)
+        assert s2s.jvp(f, (np.ones(3),), (np.ones(3),)) == (3.0, 0.0)
 
 
 def test_what_is_kept_between_calls_notices_changes(monkeypatch):

@@ -190,9 +190,9 @@ def test_zero_cotangents_win():
 
 def test_what_cannot_be_compiled_is_recorded():
     def f(x):
-        y = x.copy()
-        y[0] = y[1] * 2.0
-        return [y, 3]
+        y = []
+        y.append(x * np.array([4.0, 1.0]))
+        return [y[0], 3]
 
     x = np.array([1.0, 2.0])
     with pytest.raises(UnsupportedSyntaxError):
@@ -202,7 +202,7 @@ def test_what_cannot_be_compiled_is_recorded():
     np.testing.assert_array_equal(out[0], [4.0, 2.0])
     for _ in range(2):
         (x_bar,) = pullback([np.array([1.0, 10.0]), None])
-        np.testing.assert_array_equal(x_bar, [0.0, 12.0])
+        np.testing.assert_array_equal(x_bar, [4.0, 10.0])
     with pytest.raises(ArgumentError):
         pullback([np.ones(3), None])
 

@@ -306,7 +306,11 @@ class Fragments(Partials):
         held = self.emit(stmts, "t", value, origin)
         if K.ndim_of(operand) == 0 and isinstance(result, K.Array):
             return core.call(self.namer.numpy("sum"), held)
-        if isinstance(operand, K.Array):
+        return self.unbroadcast_to(held, target, stmts, origin)
+
+    def unbroadcast_to(self, held: Any, target: str, stmts: list[Any], origin: Any) -> Any:
+        """Sum an atom to the shape of a number or array."""
+        if isinstance(self.kind(core.name(target)), K.Array):
             shape = self.shape(target, stmts, origin)
         else:
             shape_of = self.namer.bind("shape_of", numeric.shape_of)

@@ -16,12 +16,14 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import ArgumentError, NotCompiled
 from s2s.runtime import numeric, pytree
+from s2s.runtime.stores import private
 from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.copies import assignments
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Bars, Spread
 from s2s.transforms.reverse.fragments import Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
+from s2s.transforms.reverse.stores import needed, with_saves
 from s2s.transforms.reverse.sweep import Sweep
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.task import Task
@@ -29,7 +31,11 @@ from s2s.transforms.task import Task
 
 def reverse(fn: Function, task: Task) -> Function:
     """The function that computes the gradient (mode `grad`) or value and gradient of `fn`."""
-    return _Joint(fn, task).build()
+    if not fn.facts.storages:
+        return _Joint(fn, task).build()
+    trial = _Joint(with_saves(fn), task)
+    trial.build()
+    return _Joint(with_saves(fn, needed(trial.fn, trial.sweep)), task).build()
 
 
 class _Joint:
@@ -82,7 +88,14 @@ class _Joint:
 
     def kept(self, atom: Any, forward: list[Any], origin: Any) -> Any:
         """What is returned of the forward sweep: a name that a loop carries round is restored by the reverse sweep."""
-        if not isinstance(atom, gast.Name) or self.restorer.home.get(atom.id) is None:
+        if not isinstance(atom, gast.Name):
+            return atom
+        if self.fn.facts.saved and not K.immutable(self.kind(atom)):
+            copy = self.namer.bind("private", private)  # the reverse sweep writes back what was overwritten
+            name = self.namer.temporary("value")
+            forward.append(core.assign(name, core.call(copy, atom), origin))
+            return core.name(name)
+        if self.restorer.home.get(atom.id) is None:
             return atom
         name = self.namer.temporary("value")
         forward.append(core.assign(name, atom, origin))
@@ -110,7 +123,7 @@ class _Joint:
 
     def seeded(self, result: Any, seed: str, origin: Any) -> tuple[Bars, Emitted]:
         """The adjoint of the result: the seed, of the result's shape."""
-        out = Emitted()
+        out = Emitted(storages=self.fn.facts.storages)
         bars: Bars = {}
         kind = self.kind(result)
         if self.split:
@@ -177,12 +190,13 @@ class _Joint:
             if self.split:
                 return bar
             value = core.call(self.namer.bind("unshadow", pytree.unshadow), name, bar)
-        elif isinstance(kind, K.Array) and bars[name] is not OWNED and not self.split:
+        elif isinstance(kind, K.Array) and bars[name] is not OWNED and not self.split and not self.mixed:
             value = core.call(self.namer.numpy("array"), bar)
         elif isinstance(kind, K.Array) and (kind.ndim == 0 or self.mixed):
+            function = "asarray" if bars[name] is OWNED or self.split else "array"
             dtype = self.namer.temporary("dtype")
             out.add(reverse_assign(dtype, core.attribute(name, "dtype"), None))
-            value = core.call(self.namer.numpy("asarray"), bar, dtype=core.name(dtype))
+            value = core.call(self.namer.numpy(function), bar, dtype=core.name(dtype))
         elif self.mixed and isinstance(kind, K.Scalar):
             value = core.call(*self.number(kind), bar)
         else:

@@ -15,7 +15,7 @@ Since every name has one definition, one push matches one pop, and blocks are re
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,9 +26,10 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
+from s2s.transforms.aliases import Aliases
 from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.effects import Knowledge
-from s2s.transforms.operations import Operations
+from s2s.transforms.operations import Operations, basic_index
 from s2s.transforms.reverse.fragments import as_reverse, reverse_assign
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import statements
@@ -49,7 +50,9 @@ class Emitted:
     handed: the names that it needs with their value after the loop, and the statements at its start that read them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, storages: Mapping[str, str] = core.NOTHING) -> None:
+        """storages: the names of memory, by those for its contents, under which statements find these."""
+        self.storages = storages
         self.needed: set[str] = set()
         self.handed: dict[str, Any] = {}
         self._entries: list[Entry] = []
@@ -57,6 +60,8 @@ class Emitted:
         self._opening: list[Any] = []
 
     def add(self, stmt: Any, exposed: Set[str] | None = None) -> None:
+        if self.storages and exposed is None:
+            stmt = core.substitute(stmt, self.storages)
         entry = Entry(stmt, core.reads(stmt) if exposed is None else exposed)
         self._entries.append(entry)
         self.needed |= entry.exposed
@@ -79,6 +84,8 @@ class Emitted:
 
     def restore(self, name: str, stmt: Any) -> None:
         """Put the statement that restores a name before the first that needs it, or at the start if none does."""
+        if self.storages:
+            stmt = core.substitute(stmt, self.storages)
         if name not in self.needed:
             self._opening.append(stmt)
             return
@@ -92,6 +99,15 @@ class Emitted:
         """Restore a name at the start, from the one that holds its value still."""
         self.needed.discard(name)
         self.handed[carrier] = stmt
+
+    @property
+    def added(self) -> int:
+        """How many statements were added, restorations apart."""
+        return len(self._entries)
+
+    def since(self, added: int) -> list[Any]:
+        """The statements that were added since there were so many."""
+        return [entry.stmt for entry in self._entries[added:]]
 
     @property
     def stmts(self) -> list[Any]:
@@ -138,6 +154,10 @@ class Restorer:
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
         self.range_targets: set[str] = set()
         self.unsure = {name for _, name in unbound_reads(fn)}
+        aliases = Aliases(fn, self.operations) if fn.facts.storages else None
+        written = {aliases.find(name) for name in fn.facts.storages} if aliases else set()
+        # Whether the memory of a name is written into: its contents now are not those that an operation read.
+        self.changed: Callable[[str], bool] = lambda name: aliases is not None and aliases.find(name) in written
         self._survey(fn.body, None)
 
     def _survey(self, stmts: Sequence[Any], loop: Any) -> None:
@@ -258,7 +278,10 @@ class Restorer:
             )
         if isinstance(value, gast.Subscript):
             owner = kind(value.value)
-            return isinstance(owner, (K.Array, K.Tuple, K.List, K.Sequence)) and isinstance(value.value, gast.Name)
+            if not isinstance(owner, (K.Array, K.Tuple, K.List, K.Sequence)) or not isinstance(value.value, gast.Name):
+                return False
+            view = isinstance(owner, K.Array) and isinstance(result, K.Array) and basic_index(value.slice, kind)
+            return view or not self.changed(value.value.id)
         if isinstance(value, gast.Attribute):
             return isinstance(kind(value.value), K.Array) and value.attr in ("shape", "ndim", "size", "T", "dtype")
         if isinstance(value, gast.Call):

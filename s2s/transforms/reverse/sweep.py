@@ -17,10 +17,13 @@ from s2s import kinds as K
 from s2s.core import Function, PairCall
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
+from s2s.transforms.aliases import passed_through
+from s2s.transforms.contents import contents_read
 from s2s.transforms.operations import basic_index, boolean_index
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Adjoints, Bars, Spread, State, both
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
+from s2s.transforms.reverse.stores import Stores
 from s2s.transforms.rulebody import Namer
 
 
@@ -32,16 +35,23 @@ class Sweep(Adjoints):
         self.restorer = restorer
         self.heads: dict[int, set[str]] = {}  # by loop, the adjoints that are present at its head
         self.kinds: dict[str, K.Kind] = {}  # of temporaries, where they are known
+        self.stores = Stores(self)
+        self.statements: dict[int, Any] = {}
+        self.contents: list[tuple[Any, set[str]]] = []  # the names whose contents reversing a statement reads
 
     # --- blocks ---
 
     def block(self, stmts: Sequence[Any], bars: Bars, loop: Any = None, in_loop: bool = False) -> Emitted:
         """The reversed block; `bars` ends as the state at the block's start."""
-        out = Emitted()
+        out = Emitted(storages=self.fn.facts.storages)
         for stmt in reversed(stmts):
             visit = getattr(self, f"visit_{type(stmt).__name__}", None)
             if visit is not None:
+                added = out.added
                 visit(stmt, bars, out, in_loop)
+                if self.fn.facts.storages and not core.blocks(stmt):
+                    self.statements[id(stmt)] = stmt
+                    self.contents.append((stmt, contents_read(out.since(added))))
         if loop is not None:
             self.close_round(loop, bars, out)
         if in_loop:
@@ -108,7 +118,7 @@ class Sweep(Adjoints):
 
     def loop(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
         origin, consumed = core.origin_of(stmt), set(core.all_writes(stmt))
-        if not consumed & set(bars):
+        if not consumed & set(bars) and not self.stores.restores(stmt):
             return
         self.settle(stmt, bars, out)
         carried = self.heads[id(stmt)] = self.carried(stmt, set(bars))
@@ -120,7 +130,10 @@ class Sweep(Adjoints):
         for name in sorted(self.contributed(stmt.body, carried) - consumed):
             if name in bars and not isinstance(self.kind(core.name(name)), K.Scalar):
                 self.own(name, bars, out, origin)
-        for name in consumed & set(bars):
+        buffers = consumed & set(bars) & self.stores.owners
+        for name in sorted(buffers):
+            self.own(name, bars, out, origin)
+        for name in consumed & set(bars) - buffers:
             bars[name] = Spread(core.name(self.bar(name)), SMALLER) if self.is_loose(name, stmt, carried) else BORROWED
         inner = self.block(stmt.body, dict(bars), stmt, True)
         self.restorer.reversed_loop(stmt, inner, out)
@@ -187,6 +200,8 @@ class Sweep(Adjoints):
                 out.add(reverse_assign(self.bar(name), state.atom, core.origin_of(loop)))
         for name in sorted(self.heads[id(loop)] - set(bars)):
             self.empty(name, bars, out, core.origin_of(loop))
+        for name in sorted(self.heads[id(loop)] & self.stores.owners & set(core.all_writes(loop))):
+            self.own(name, bars, out, core.origin_of(loop))  # a buffer at the start of the next round, too
 
     # --- statements ---
 
@@ -199,6 +214,9 @@ class Sweep(Adjoints):
                 self.unpacking(stmt, bars, out)
             elif core.writes(stmt)[0] in bars:
                 self.pair_call(core.writes(stmt)[0], call, bars, out, origin)
+            return
+        if self.stores.is_store(stmt):
+            self.stores.reverse(stmt, bars, out, origin)
             return
         if not isinstance(target, gast.Name) or target.id not in bars:
             return
@@ -236,12 +254,28 @@ class Sweep(Adjoints):
         if found is None:
             return  # an inactive operation: `activity` has seen to it
         made = list(self.fragments.of(found, y, g, state.how if isinstance(state, Spread) else None, origin))
-        bare = [c for c in made if core.is_atom(c.value) and getattr(c.value, "id", None) == getattr(g, "id", "")]
+        self.add_all(made, g, state, bars, out, origin)
+
+    def add_all(
+        self, made: Sequence[Contribution], g: Any, state: State, bars: Bars, out: Emitted, origin: Any
+    ) -> None:
+        """Add contributions of an operation, to one of which its adjoint is handed on, if no other one may hold it."""
+        holders = [c for c in made if self.may_hold(c.value, c.stmts, g)]
         for contribution in made:
-            if contribution in bare and not contribution.spread:
-                mine = state is OWNED and len(bare) == 1 and contribution is made[-1]
-                contribution = replace(contribution, fresh=contribution.fresh or mine)
+            if contribution in holders:
+                bare = getattr(contribution.value, "id", None) == getattr(g, "id", "")
+                alone = len(holders) == 1 and state is OWNED
+                contribution = replace(contribution, fresh=alone and (bare or contribution.fresh))
             self.add(contribution, bars, out, origin)
+
+    def may_hold(self, value: Any, stmts: Sequence[Any], g: Any) -> bool:
+        """Whether the value of a contribution may be the adjoint `g` itself, or its memory: nothing has made it new."""
+        if isinstance(value, gast.Name):
+            made = next((s.value for s in reversed(stmts) if core.writes(s) == [value.id]), None)
+            return value.id == getattr(g, "id", None) if made is None else self.may_hold(made, stmts, g)
+        if isinstance(value, gast.Call):
+            return any(self.may_hold(n, stmts, g) for n in passed_through(value, self.fragments.operations))
+        return isinstance(value, (gast.Subscript, gast.Attribute)) and self.may_hold(value.value, stmts, g)
 
     def pair_call(self, y: str, call: PairCall, bars: Bars, out: Emitted, origin: Any) -> None:
         """`y, residuals = f_fwd(a, b)`: the reverse sweep of f returns what goes to the adjoints of a and b."""

@@ -1,0 +1,110 @@
+"""Writes into memory as functions that give what they have written into.
+
+The compiler turns `x[i] = v` into `x·2 = set_item(x, i, v)`: in single assignment the array after the write has a
+name of its own. The generated text holds the statements again, not these calls; they run where a stage of the
+compiler is run.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def set_item(x: Any, index: Any, value: Any) -> Any:
+    """`x[index] = value`; gives x."""
+    x[index] = value
+    return x
+
+
+def add_item(x: Any, index: Any, value: Any) -> Any:
+    """`x[index] += value`; gives x."""
+    x[index] += value
+    return x
+
+
+def sub_item(x: Any, index: Any, value: Any) -> Any:
+    """`x[index] -= value`; gives x."""
+    x[index] -= value
+    return x
+
+
+def add_at(x: Any, index: Any, value: Any) -> Any:
+    """`np.add.at(x, index, value)`: elements that the index names several times get all of the values; gives x."""
+    np.add.at(x, index, value)
+    return x
+
+
+def sub_at(x: Any, index: Any, value: Any) -> Any:
+    """`np.subtract.at(x, index, value)`; gives x."""
+    np.subtract.at(x, index, value)
+    return x
+
+
+def seen_item(x: Any, index: Any, part: Any) -> Any:
+    """`x`, a part of which was written into through its view `part = x[index]`; gives x."""
+    return x
+
+
+def private(x: Any) -> Any:
+    """A copy of what the program writes into, laid out in memory as it was.
+
+    The layout decides in which order a reduction adds, and so the last bits of its result.
+    """
+    if isinstance(x, np.ndarray):
+        copy = np.copy(x)  # keeps the order of the axes
+        if copy.strides == x.strides:
+            return copy
+    return copied(x)
+
+
+def copied(tree: Any) -> Any:
+    """A copy of all arrays, lists, tuples and dicts in a value; views of one array are views of its copy."""
+    return _copied(tree, {})
+
+
+def _copied(value: Any, made: dict[int, tuple[Any, Any, int]]) -> Any:
+    if isinstance(value, np.ndarray):
+        whole = value
+        while isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        if id(whole) not in made:
+            made[id(whole)] = (whole, *_memory(whole))
+        _, memory, low = made[id(whole)]
+        return np.ndarray(value.shape, value.dtype, memory, _address(value) - low, value.strides)
+    if type(value) in (list, tuple):
+        return type(value)(_copied(item, made) for item in value)
+    if type(value) is dict:
+        return {key: _copied(item, made) for key, item in value.items()}
+    return value
+
+
+def _memory(x: Any) -> tuple[Any, int]:
+    """A copy of the memory of an array, as bytes, and the address of which its first byte is a copy."""
+    low, high = np.lib.array_utils.byte_bounds(x)
+    memory = np.zeros(high - low, np.uint8)
+    copy = np.ndarray(x.shape, x.dtype, memory, _address(x) - low, x.strides)
+    copy[...] = x
+    return memory, low
+
+
+def _address(x: Any) -> int:
+    return int(x.__array_interface__["data"][0])
+
+
+def disjoint(arrays: Iterable[Any]) -> bool:
+    """Whether no two of some arrays may share memory, as far as the bounds of their memory tell."""
+    spans = sorted(np.lib.array_utils.byte_bounds(a) for a in arrays if a.size)
+    return all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+
+
+def last_writes(shape: tuple[int, ...], index: Any) -> Any:
+    """Which elements of `x[index]`, for x of a shape, are the last that an assignment to it writes to their place."""
+    places = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)[index]
+    order = np.arange(places.size).reshape(np.shape(places))
+    last = np.zeros(int(np.prod(shape, dtype=int)), int)
+    last[places] = order
+    return last[places] == order

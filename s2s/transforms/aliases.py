@@ -1,0 +1,171 @@
+"""Which names may share memory, statement by statement.
+
+Single assignment says which value a name has, not which memory it stands for: `v = c[1:]` is a view, `y = a` is the
+same object, a list holds the arrays that were put in. `Aliases` goes through a program with the pairs of names that
+may share memory at each point. A pair ends where one of the two is assigned anew, or is not read any more; so two
+buffers that a loop swaps are known to be two.
+
+Shape analyses keep such pairs for pointers: Landi and Ryder, "A safe approximate algorithm for interprocedural
+pointer aliasing" (PLDI 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.transforms.infer import WRITING
+from s2s.transforms.liveness import Liveness
+from s2s.transforms.operations import Operations
+
+Pairs = dict[str, set[str]]  # symmetric: with whom each name may share memory
+
+
+class Aliases:
+    """The pairs of one function.
+
+    `others` gives, for each statement that writes into memory (by identity), the names that may share memory with
+    what it writes into and are read later. `find` gives one name for all that may share memory at any time.
+    """
+
+    def __init__(self, fn: Function, operations: Operations) -> None:
+        self.fn = fn
+        self.operations = operations
+        self.kind = operations.kind
+        self.lives = Liveness(fn)
+        self.others: dict[int, set[str]] = {}
+        self.leader: dict[str, str] = {}
+        self.block(fn.body, {}, 0)
+
+    def find(self, name: str) -> str:
+        """The representative of all names that a name may share memory with at any time."""
+        while self.leader.setdefault(name, name) != name:
+            self.leader[name] = name = self.leader[self.leader[name]]
+        return name
+
+    # --- blocks ---
+
+    def block(self, stmts: Sequence[Any], pairs: Pairs, out: int) -> Pairs:
+        for stmt, live in zip(stmts, self.lives.afters(stmts, out)):
+            pairs = self.statement(stmt, pairs, live)
+            pairs = self.living(pairs, live)
+        return pairs
+
+    def living(self, pairs: Pairs, live: int) -> Pairs:
+        """The pairs of names that are read later."""
+        bit = self.lives.bit
+        kept = {n: {p for p in others if live & bit(p)} for n, others in pairs.items() if live & bit(n)}
+        return {n: others for n, others in kept.items() if others}
+
+    def statement(self, stmt: Any, pairs: Pairs, live: int) -> Pairs:
+        if isinstance(stmt, gast.Assign):
+            for name in core.writes(stmt):
+                pairs = self.bound(name, self.shared(stmt.value), pairs)
+        elif isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
+            pairs = self.effect(stmt, pairs, live)
+        elif isinstance(stmt, gast.If):
+            inner = {part.field: part for part in self.lives.inner(stmt, live)}
+            ends = [
+                self.block(inner[f].block, dict(pairs), inner[f].out) if f in inner else pairs
+                for f in ("body", "orelse")
+            ]
+            pairs = _union(*ends)
+        elif isinstance(stmt, (gast.For, gast.While)):
+            pairs = self.loop(stmt, pairs, live)
+        elif isinstance(stmt, gast.With):
+            (inner_block,) = self.lives.inner(stmt, live)
+            pairs = self.block(inner_block.block, pairs, inner_block.out)
+        return pairs
+
+    def loop(self, stmt: Any, pairs: Pairs, live: int) -> Pairs:
+        (inner,) = self.lives.inner(stmt, live)
+        while True:
+            start = pairs
+            if isinstance(stmt, gast.For):
+                start = self.bound(stmt.target.id, self.shared(stmt.iter), start)
+            after = _union(pairs, self.block(inner.block, dict(start), inner.out))
+            if after == pairs:
+                return pairs
+            pairs = after
+
+    def bound(self, name: str, sources: set[str], pairs: Pairs) -> Pairs:
+        """A name is bound to a value that may share memory with some names."""
+        found: set[str] = set()
+        if self.tracked(name):
+            for source in sources:
+                found |= {source} | pairs.get(source, set())
+                self.leader[self.find(name)] = self.find(source)
+        found.discard(name)
+        new = {n: others - {name} for n, others in pairs.items() if n != name}
+        for other in found:
+            new[other] = new.get(other, set()) | {name}
+        if found:
+            new[name] = found
+        return new
+
+    def effect(self, stmt: Any, pairs: Pairs, live: int) -> Pairs:
+        written = written_by(stmt.value, self.operations)
+        if written is None:
+            return pairs
+        name, stored = written
+        others = {p for p in pairs.get(name, ()) if live & self.lives.bit(p) and self.reaches(p, name)}
+        self.others[id(stmt)] = self.others.get(id(stmt), set()) | others
+        if stored is not None and self.tracked(stored) and K.children(self.kind(core.name(name))) is not None:
+            for holder in {name, *pairs.get(name, ())}:
+                pairs = _joined(holder, {stored, *pairs.get(stored, ())} - {holder}, pairs)
+            self.leader[self.find(name)] = self.find(stored)
+        return pairs
+
+    def reaches(self, name: str, written: str) -> bool:
+        """Whether a write into `written` may be seen through `name`: a list is not part of an array."""
+        holds = K.children(self.kind(core.name(written))) is not None
+        return not (holds and isinstance(self.kind(core.name(name)), (K.Array, K.Numeric)))
+
+    # --- expressions ---
+
+    def tracked(self, name: str) -> bool:
+        kind = self.kind(core.name(name))
+        return not (K.immutable(kind) or isinstance(kind, (K.Static, K.Range, K.Slice)))
+
+    def shared(self, node: Any) -> set[str]:
+        """The names whose memory the value of an expression may share."""
+        return {n for n in self._shared(node) if n in self.operations.local and self.tracked(n)}
+
+    def _shared(self, node: Any) -> set[str]:
+        if isinstance(node, (gast.Compare, gast.JoinedStr)):
+            return set()
+        if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Subscript, gast.Call)):
+            return core.reads(passed_through(node, self.operations))
+        return core.reads(node)
+
+
+def passed_through(node: Any, operations: Operations) -> list[Any]:
+    """The operands of an operation whose memory its result may share; all, where nothing is known of it."""
+    found = operations.conduct(node)
+    return [core.name(n) for n in sorted(core.reads(node))] if found is None else list(found.shares)
+
+
+def written_by(call: Any, operations: Operations) -> tuple[str, str | None] | None:
+    """The name that a call writes into, and the name of what it stores there; None where it writes into nothing."""
+    function = operations.function(call)
+    if function not in WRITING or not isinstance(call.args[0], gast.Name):
+        return None
+    stored = call.args[-1]
+    return call.args[0].id, stored.id if isinstance(stored, gast.Name) else None
+
+
+def _joined(name: str, others: set[str], pairs: Pairs) -> Pairs:
+    new = dict(pairs)
+    for other in others:
+        new[name] = new.get(name, set()) | {other}
+        new[other] = new.get(other, set()) | {name}
+    return new
+
+
+def _union(a: Pairs, b: Pairs) -> Pairs:
+    return {n: a.get(n, set()) | b.get(n, set()) for n in a.keys() | b.keys()}

@@ -1,0 +1,277 @@
+"""Writes into memory in the reverse sweep.
+
+The adjoint of a storage is a buffer of its own, in which the cotangents of what is overwritten are set to zero as
+they are taken out. Where the reverse sweep reads what was overwritten, the forward sweep saves it, and the reverse
+sweep writes it back into the same memory, so that every view and every other name of it sees it again.
+
+    x[i] = v        saved = x[i]; x[i] = v      x[i] = saved; g = x_bar[i]; x_bar[i] = 0; v_bar += g
+    x[s] += v       x[s] += v                   v_bar += x_bar[s]
+    x *= v          saved = x.copy(); x *= v    v_bar += x_bar * saved; x_bar *= v; x[...] = saved
+
+What has to be saved is found by making the reverse sweep twice: the first time with everything saved, to see what it
+reads (`needed`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import gast
+
+from s2s import core, rules
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.runtime import stores as S
+from s2s.transforms.aliases import Aliases
+from s2s.transforms.callee import OPERATORS
+from s2s.transforms.contents import contents_read
+from s2s.transforms.infer import expression_kinds, infer_rest
+from s2s.transforms.inplace import ITEM_WRITES, KEEPING
+from s2s.transforms.operations import Operation, Operations, basic_index, boolean_index
+from s2s.transforms.reverse.adjoints import OWNED, Bars
+from s2s.transforms.reverse.fragments import Contribution, as_reverse, reverse_assign
+from s2s.transforms.reverse.restore import Emitted
+from s2s.transforms.rulebody import Namer
+from s2s.transforms.structure import with_blocks
+from s2s.transforms.versions import INPLACE
+
+if TYPE_CHECKING:
+    from s2s.transforms.reverse.sweep import Sweep
+
+BINARY = {function: OPERATORS[op] for op, function in INPLACE.items()}
+SUBTRACTING = {S.sub_item, S.sub_at}
+
+
+class Stores:
+    """The part of the sweep that reverses writes."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self.sweep = sweep
+        self.storages = sweep.fn.facts.storages
+        self.saved = sweep.fn.facts.saved
+        self.owners = set(self.storages) | set(self.storages.values())
+        self.read_old: dict[str, set[str]] = {}  # by version, the names whose contents before the write are read
+
+    def is_store(self, stmt: Any) -> bool:
+        """Whether a statement writes into memory, or looks at what was written through another name."""
+        if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Call):
+            return False
+        (target,) = stmt.targets
+        if not isinstance(target, gast.Name) or target.id not in self.storages:
+            return False
+        function = self.sweep.fragments.operations.function(stmt.value)
+        return function in ITEM_WRITES or function in BINARY
+
+    def restores(self, stmt: Any) -> bool:
+        """Whether reversing a statement writes back what it, or a statement in it, has overwritten."""
+        return any(name in self.saved for name in core.all_writes(stmt))
+
+    def reverse(self, stmt: Any, bars: Bars, out: Emitted, origin: Any) -> None:
+        (target,) = stmt.targets
+        function = self.sweep.fragments.operations.function(stmt.value)
+        present = target.id in bars
+        if function in BINARY:
+            self.whole(stmt.value, target.id, BINARY[function], bars, out, origin)
+            return
+        x, index, value = stmt.value.args
+        self.write_back(target.id, x, index, out, origin)
+        if present:
+            self.item(target.id, function, x, index, value, bars, out, origin)
+
+    def write_back(self, y: str, x: Any, index: Any, out: Emitted, origin: Any) -> None:
+        if y in self.saved:
+            target = core.subscript(x, index, gast.Store)
+            out.add(as_reverse(core.assign(target, core.name(self.saved[y]), origin)))
+
+    def whole(self, call: Any, y: str, function: Any, bars: Bars, out: Emitted, origin: Any) -> None:
+        """`x op= v`: the operation's rule, which finds the old x where it was, and its result in a copy."""
+        sweep, x = self.sweep, call.args[0]
+        made: list[Contribution] = []
+        if y in bars:
+            rule: Any = rules.find(function)
+            bound = dict(zip(rule.bind(call.args), call.args))
+            state = bars.pop(y)
+            g = core.name(sweep.bar(y)) if isinstance(state, str) else state.atom
+            spread = None if isinstance(state, str) else state.how
+            made = list(sweep.fragments.of(Operation(function, rule, bound), y, g, spread, origin))
+            read = contents_read([n for c in made for n in (c.value, *c.stmts)])
+            self.read_old[y] = read - {y}
+            if y in read:
+                ans = sweep.namer.temporary(core.stem(y))
+                out.add(reverse_assign(ans, core.call(core.attribute(x, "copy")), origin))
+                made = [_substituted(c, {y: ans}) for c in made]
+        self.write_back(y, x, core.constant(Ellipsis), out, origin)
+        if made:
+            sweep.add_all(made[::-1], g, state, bars, out, origin)
+
+    def item(
+        self, y: str, function: Any, x: Any, index: Any, value: Any, bars: Bars, out: Emitted, origin: Any
+    ) -> None:
+        """A write to an item: its cotangent is taken out of the adjoint of the whole."""
+        sweep, bar = self.sweep, self.sweep.bar(y)
+        sweep.own(y, bars, out, origin)
+        state = bars.pop(y)
+        active = isinstance(value, gast.Name) and value.id in sweep.active
+        keeps = x.id in sweep.active
+        contribution = None
+        if active:
+            contribution = self.taken(y, function, index, value, keeps, out, origin)
+        if keeps:
+            if function not in KEEPING:
+                zero = core.assign(core.subscript(bar, index, gast.Store), core.constant(0.0), origin)
+                out.add(as_reverse(zero))
+            sweep.add(Contribution(x.id, core.name(bar), fresh=state is OWNED), bars, out, origin)
+        if contribution is not None:
+            sweep.add(contribution, bars, out, origin)
+
+    def taken(
+        self, y: str, function: Any, index: Any, value: Any, keeps: bool, out: Emitted, origin: Any
+    ) -> Contribution:
+        """The cotangent of the value that was written: a part of the adjoint, as it is now."""
+        sweep = self.sweep
+        stmts: list[Any] = []
+        emit = sweep.fragments.emit
+        part = emit(stmts, "g", core.subscript(sweep.bar(y), index), origin)
+        kind = item_kind(sweep.kind(core.name(y)), index, sweep.kind)
+        gathered = not basic_index(index, sweep.kind)
+        if isinstance(kind, K.Array) and keeps and not gathered:
+            part = emit(stmts, "g", core.call(core.attribute(part, "copy")), origin)
+        repeats = gathered and not boolean_index(index, sweep.kind)
+        if repeats and function in (S.set_item, S.seen_item):
+            last = sweep.namer.bind("last_writes", S.last_writes)
+            shape = sweep.fragments.shape(y, stmts, origin)
+            kept = emit(stmts, "last", core.call(last, shape, index), origin)
+            part = emit(stmts, "g", core.binary(part, gast.Mult, kept), origin)
+        part = self.fitted(part, kind, y, value, stmts, origin)
+        for stmt in stmts:
+            out.add(stmt)
+        return Contribution(value.id, part, negative=function in SUBTRACTING, fresh=False)
+
+    def fitted(self, part: Any, kind: K.Kind, y: str, value: Any, stmts: list[Any], origin: Any) -> Any:
+        """The cotangent in the shape and dtype of the value, which may have been broadcast."""
+        sweep = self.sweep
+        fragments, known = sweep.fragments, sweep.kind(value)
+        if K.ndim_of(kind) != 0:
+            if K.ndim_of(known) == 0 and isinstance(kind, K.Array):
+                part = fragments.emit(stmts, "g", core.call(sweep.namer.numpy("sum"), part), origin)
+            else:
+                part = fragments.emit(stmts, "g", fragments.unbroadcast_to(part, value.id, stmts, origin), origin)
+        elif isinstance(known, K.Array):  # an array of one element, stored as a number
+            shape = fragments.shape(value.id, stmts, origin)
+            part = fragments.emit(stmts, "g", core.call(sweep.namer.numpy("reshape"), part, shape), origin)
+        return fragments.emit(stmts, "g", fragments.cast(part, y, value, stmts, origin), origin)
+
+
+def _substituted(made: Contribution, names: dict[str, Any]) -> Contribution:
+    stmts = [core.substitute(s, names) for s in made.stmts]
+    return replace(made, stmts=stmts, value=core.substitute(made.value, names))
+
+
+def item_kind(x: K.Kind, index: Any, kind: Any) -> K.Kind:
+    """The kind of `x[index]`."""
+
+    def of(node: Any) -> K.Kind:
+        if isinstance(node, gast.Tuple):
+            return K.Tuple(tuple(map(of, node.elts)))
+        return kind(node)  # type: ignore[no-any-return]
+
+    known = _GETITEM.kind(x, of(index))
+    return x if isinstance(index, gast.Constant) and index.value is Ellipsis else known
+
+
+_GETITEM: Any = rules.find(operator.getitem)
+
+
+# --- what is saved ------------------------------------------------------------------------------------------------
+
+
+def with_saves(fn: Function, wanted: set[str] | None = None) -> Function:
+    """`fn`, in which what the wanted versions (None: all) overwrite is saved before."""
+    return _Saves(fn, wanted).run()
+
+
+class _Saves:
+    def __init__(self, fn: Function, wanted: set[str] | None) -> None:
+        self.fn = fn
+        self.wanted = wanted
+        self.namer = Namer(fn)
+        self.operations = Operations(fn)
+        self.kind = expression_kinds(fn)
+        self.saved: dict[str, str] = {}
+
+    def run(self) -> Function:
+        body = self.block(self.fn.body)
+        new = replace(self.fn, body=tuple(body), scope=self.namer.scope).with_facts(saved=self.saved)
+        return infer_rest(new) if self.saved else new
+
+    def block(self, stmts: Sequence[Any]) -> list[Any]:
+        new: list[Any] = []
+        for stmt in stmts:
+            new.extend(self.save(stmt))
+            new.append(with_blocks(stmt, lambda _, block: self.block(block)))
+        return new
+
+    def save(self, stmt: Any) -> list[Any]:
+        name = next(iter(core.writes(stmt)), "") if isinstance(stmt, gast.Assign) else ""
+        if name not in self.fn.facts.storages or not isinstance(stmt.value, gast.Call):
+            return []
+        function = self.operations.function(stmt.value)
+        if function not in (ITEM_WRITES - {S.seen_item}) and function not in BINARY:
+            return []
+        if self.wanted is not None and name not in self.wanted:
+            return []
+        origin, x = core.origin_of(stmt), stmt.value.args[0]
+        stem = core.stem(self.fn.facts.storages[name])
+        self.saved[name] = saved = self.namer.temporary(stem)
+        if function in BINARY:
+            return [core.assign(saved, core.call(core.attribute(x, "copy")), origin)]
+        index = stmt.value.args[1]
+        read = core.subscript(x, index)
+        kind = item_kind(self.kind(x), index, self.kind)
+        if not isinstance(kind, (K.Array, K.Unknown)) or not basic_index(index, self.kind):
+            return [core.assign(saved, read, origin)]
+        part = self.namer.temporary("part")
+        return [
+            core.assign(part, read, origin),
+            core.assign(saved, core.call(core.attribute(part, "copy")), origin),
+        ]
+
+
+def needed(fn: Function, sweep: Sweep) -> set[str]:
+    """The versions whose write has to be undone, as the sweep that was made reads what was there before."""
+    aliases = Aliases(fn, Operations(fn))
+    places = dict(_places(fn.body, ()))
+    readers: dict[str, list[tuple[Any, ...]]] = {}
+    for stmt, names in sweep.contents:
+        for name in names:
+            readers.setdefault(aliases.find(name), []).append(places[id(stmt)])
+    wanted = {y for y, names in sweep.stores.read_old.items() if any(aliases.find(n) == aliases.find(y) for n in names)}
+    for stmt_id, place in places.items():
+        stmt = sweep.statements[stmt_id] if stmt_id in sweep.statements else None
+        name = next(iter(core.writes(stmt)), "") if stmt is not None else ""
+        if name in sweep.stores.saved and any(_may_precede(r, place) for r in readers.get(aliases.find(name), ())):
+            wanted.add(name)
+    return wanted
+
+
+def _places(stmts: Sequence[Any], around: tuple[Any, ...]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Where each statement stands: the positions of the blocks around it and its own; loops are marked."""
+    for position, stmt in enumerate(stmts):
+        loop = isinstance(stmt, (gast.For, gast.While))
+        here = (*around, (position, loop))
+        yield id(stmt), here
+        for number, (_, block) in enumerate(core.blocks(stmt)):
+            yield from _places(block, (*here, (number, False)))
+
+
+def _may_precede(reader: tuple[Any, ...], writer: tuple[Any, ...]) -> bool:
+    """Whether a statement may run before another one: it stands before it, or in a loop with it."""
+    for a, b in zip(reader, writer):
+        if a != b:
+            return bool(a[0] < b[0])
+        if a[1]:
+            return True
+    return False

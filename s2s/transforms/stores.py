@@ -1,0 +1,305 @@
+"""Writes into memory in single assignment: the array after a write has a name of its own.
+
+`set_item(x, i, v)` becomes `x·2 = set_item(x, i, v)`, and what is read later reads `x·2`. All versions of x are one
+object, the *storage* x (`facts.storages` says so), so that writing stays writing; but to every other pass a name
+stands for a value that does not change, and the value after the write is a function of the value before it. That is
+what reverse mode needs, and why arrays that are written into need no other treatment there than numbers that are
+assigned again.
+
+It is right as long as nobody sees the write but through x. A view that is read later is seen to: after a write into
+`v = c[1:]` there is a new version of c, into which the new v was put; after a write into c, a new version of v, which
+is read from the new c. These take no time, as the memory is written already. Where it cannot be told which names
+share the memory that is written into, the function is refused.
+
+An argument that is written into is copied first: a gradient changes nothing.
+
+Cytron and others call the update of a whole array in this form HiddenUpdate ("Efficiently computing static single
+assignment form and the control dependence graph", TOPLAS 1991, section 3.1).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.errors import NotCompiled
+from s2s.runtime import stores as S
+from s2s.transforms.aliases import Aliases, written_by
+from s2s.transforms.infer import infer
+from s2s.transforms.operations import Operations, basic_index
+from s2s.transforms.rulebody import Namer
+from s2s.transforms.structure import statements
+from s2s.transforms.task import Task
+
+UNKNOWN_ALIAS = "an array is written into while `{}` may share its memory, which is not known when compiling"
+
+
+def stores(fn: Function, task: Task) -> Function:
+    """`fn` in which every write into memory gives a new version of the storage."""
+    operations = Operations(fn)
+    if not any(isinstance(s, gast.Expr) and _written(s, operations) for s in statements(fn.body)):
+        return fn
+    fn = _with_private_arguments(fn)
+    return infer(_Stores(fn).run(), task)
+
+
+def _written(stmt: Any, operations: Operations) -> str | None:
+    """The name that a statement writes into."""
+    found = written_by(stmt.value, operations) if isinstance(stmt.value, gast.Call) else None
+    return None if found is None else found[0]
+
+
+# --- arguments ----------------------------------------------------------------------------------------------------
+
+
+def _with_private_arguments(fn: Function) -> Function:
+    """`fn`, in which arguments are copied at the start, whose memory the program may write into."""
+    operations = Operations(fn)
+    aliases = Aliases(fn, operations)
+    into = {aliases.find(n) for s in statements(fn.body) if isinstance(s, gast.Expr) and (n := _written(s, operations))}
+    namer, numbers = Namer(fn), _Numbers(fn)
+    copied: dict[str, str] = {}
+    before: list[Any] = []
+    for name in fn.param_names:
+        kind = operations.kind(core.name(name))
+        if K.immutable(kind) or isinstance(kind, K.Static) or aliases.find(name) not in into:
+            continue
+        if not isinstance(kind, K.Array):
+            raise NotCompiled(f"what the argument `{name}` holds may be written into", origin=fn.origin)
+        copied[name] = numbers.next(name)
+        before.append(core.assign(copied[name], core.call(namer.bind("private", S.private), name), fn.origin))
+    if not copied:
+        return fn
+    body = [*before, *(core.substitute(stmt, copied) for stmt in fn.body)]
+    kinds = {**fn.facts.kinds, **{new: fn.facts.kinds[old] for old, new in copied.items()}}
+    return replace(fn, body=tuple(body), scope=namer.scope).with_facts(kinds=kinds, written=tuple(copied))
+
+
+class _Numbers:
+    """New versions of names, numbered beyond those that are there."""
+
+    def __init__(self, fn: Function) -> None:
+        self.highest: dict[str, int] = {}
+        for name in fn.local_names():
+            self.note(name)
+
+    def note(self, name: str) -> None:
+        variable = core.variable(name)
+        number = name[len(variable) + 1 :]
+        self.highest[variable] = max(self.highest.get(variable, 1), int(number) if number else 1)
+
+    def next(self, name: str) -> str:
+        variable = core.variable(name)
+        self.highest[variable] = self.highest.get(variable, 1) + 1
+        return core.version(variable, self.highest[variable])
+
+
+# --- versions of storages -----------------------------------------------------------------------------------------
+
+
+Env = dict[str, str]  # the current version of a storage, where it is not the name itself
+Step = tuple[str, Any, str]  # a name, the view that it is, and the name that it is a view of
+
+
+class _Stores:
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.operations = Operations(fn)
+        self.kind = self.operations.kind
+        self.aliases = Aliases(fn, self.operations)
+        self.lives = self.aliases.lives
+        self.namer = Namer(fn)
+        self.numbers = _Numbers(fn)
+        self.storages: dict[str, str] = dict(fn.facts.storages)
+        self.views = {n: v for n, v in self.definitions(fn.body).items() if self.is_view(v)}
+        self.renewed: dict[int, list[str]] = {}  # by statement, the storages that get new versions in it
+
+    def definitions(self, stmts: Sequence[Any]) -> dict[str, Any]:
+        times: dict[str, int] = {}
+        found: dict[str, Any] = {}
+        for stmt in statements(stmts):
+            for name in core.writes(stmt):
+                times[name] = times.get(name, 0) + 1
+                found[name] = getattr(stmt, "value", None)
+        return {n: v for n, v in found.items() if times[n] == 1}
+
+    def run(self) -> Function:
+        env: Env = {}
+        *body, last = self.fn.body
+        new = self.block(body, env, self.lives.before(last, 0))
+        new.append(core.substitute(last, env))
+        made = replace(self.fn, body=tuple(new), scope=self.namer.scope)
+        return made.with_facts(storages=self.storages)
+
+    def version(self, storage: str, env: Env) -> str:
+        """A new version of a storage, current from now on."""
+        new = self.numbers.next(storage)
+        self.storages[new] = storage
+        env[storage] = new
+        return new
+
+    def block(self, stmts: Sequence[Any], env: Env, out: int) -> list[Any]:
+        new: list[Any] = []
+        for stmt, live in zip(stmts, self.lives.afters(stmts, out)):
+            visit = getattr(self, f"visit_{type(stmt).__name__}", None)
+            new.extend([core.substitute(stmt, env)] if visit is None else visit(stmt, env, live))
+        return new
+
+    def visit_Assign(self, stmt: Any, env: Env, live: int) -> list[Any]:
+        made = core.substitute(stmt, env)
+        for name in core.writes(stmt):
+            env.pop(name, None)
+        return [made]
+
+    def visit_Expr(self, stmt: Any, env: Env, live: int) -> list[Any]:
+        written = _written(stmt, self.operations)
+        call = core.substitute(stmt.value, env)
+        if written is None:
+            return [core.rebuilt(stmt, value=call)]
+        origin = core.origin_of(stmt)
+        new = [core.assign(self.version(written, env), call, origin)]
+        for name, view, of in self.plan(stmt, written):
+            new.append(self.seen(name, view, of, env, origin))
+        return new
+
+    def visit_If(self, stmt: Any, env: Env, live: int) -> list[Any]:
+        test = core.substitute(stmt.test, env)
+        inner = {part.field: part for part in self.lives.inner(stmt, live)}
+        ends: list[Env] = []
+        blocks: list[list[Any]] = []
+        for field in ("body", "orelse"):
+            ends.append(dict(env))
+            part = inner.get(field)
+            blocks.append([] if part is None else self.block(part.block, ends[-1], part.out))
+        for storage in sorted(ends[0].keys() | ends[1].keys()):
+            versions = [end.get(storage, storage) for end in ends]
+            if versions[0] == versions[1]:
+                env[storage] = versions[0]
+            elif live & self.lives.bit(storage):
+                meeting = self.version(storage, env)
+                for block, version in zip(blocks, versions):
+                    block.append(core.assign(meeting, version, core.origin_of(stmt)))
+        return [core.rebuilt(stmt, test=test, body=blocks[0] or [_pass(stmt)], orelse=blocks[1])]
+
+    def visit_For(self, stmt: Any, env: Env, live: int) -> list[Any]:
+        origin = core.origin_of(stmt)
+        iterated = core.substitute(stmt.iter, env) if isinstance(stmt, gast.For) else None
+        bound = set(core.all_writes(stmt))
+        before, heads = [], {}
+        for storage in self.storages_renewed(stmt):
+            if storage not in bound:
+                old = env.get(storage, storage)
+                heads[storage] = self.version(storage, env)
+                before.append(core.assign(heads[storage], old, origin))
+        (part,) = self.lives.inner(stmt, live)
+        leave = [part.block[-1]] if core.is_exit(part.block[-1]) else []
+        inner = dict(env)
+        body = self.block(part.block[: len(part.block) - len(leave)], inner, part.out)
+        for storage, head in heads.items():
+            if inner[storage] != head:
+                body.append(core.assign(head, inner[storage], origin))
+        body.extend(core.rebuilt(s, test=core.substitute(s.test, {**inner, **heads})) for s in leave)
+        if isinstance(stmt, gast.For):
+            return [*before, core.rebuilt(stmt, iter=iterated, body=body)]
+        return [*before, core.rebuilt(stmt, test=core.substitute(stmt.test, env), body=body)]
+
+    visit_While = visit_For
+
+    def visit_With(self, stmt: Any, env: Env, live: int) -> list[Any]:
+        items = [core.substitute(item, env) for item in stmt.items]
+        (part,) = self.lives.inner(stmt, live)
+        return [core.rebuilt(stmt, items=items, body=self.block(part.block, env, part.out))]
+
+    def storages_renewed(self, stmt: Any) -> list[str]:
+        """The storages that a statement gives new versions, nested blocks included, in order."""
+        if id(stmt) not in self.renewed:
+            found: dict[str, None] = {}
+            for inner in statements([stmt]):
+                written = _written(inner, self.operations) if isinstance(inner, gast.Expr) else None
+                if written is not None:
+                    found[written] = None
+                    found.update((name, None) for name, _, _ in self.plan(inner, written))
+            self.renewed[id(stmt)] = list(found)
+        return self.renewed[id(stmt)]
+
+    # --- views of what is written into ---
+
+    def is_view(self, value: Any) -> bool:
+        """Whether an expression is surely a view of the one array that it names, which can be seen to after a write."""
+        if isinstance(value, gast.Subscript):
+            return isinstance(self.kind(value.value), K.Array) and basic_index(value.slice, self.kind)
+        if isinstance(value, gast.Attribute):
+            return isinstance(self.kind(value.value), K.Array) and value.attr == "T"
+        if isinstance(value, gast.Call) and not value.keywords:
+            return self.operations.function(value) in _TRANSPOSES and len(self.operands(value)) == 1
+        return isinstance(value, gast.Name)
+
+    def operands(self, call: Any) -> list[Any]:
+        owner = call.func.value if isinstance(call.func, gast.Attribute) else None
+        is_method = owner is not None and isinstance(self.kind(owner), K.Array)
+        return [owner, *call.args] if is_method else list(call.args)
+
+    def whole(self, name: str) -> str:
+        """The array that a view is a view of."""
+        value = self.views[name]
+        node = self.operands(value)[0] if isinstance(value, gast.Call) else getattr(value, "value", value)
+        return str(node.id)
+
+    def chain(self, name: str) -> list[str]:
+        """A name and the arrays that it is a view of, in order."""
+        found = [name]
+        while found[-1] in self.views:
+            found.append(self.whole(found[-1]))
+        return found
+
+    def plan(self, stmt: Any, written: str) -> list[Step]:
+        """What gets a new version after a write: (name, view, of), where one of the two names is the view of the other.
+
+        From what is written into up to the array that all of them are views of, and from there down to the others.
+        """
+        others = sorted(self.aliases.others.get(id(stmt), ()))
+        up: list[Step] = []
+        down: dict[str, Step] = {}
+        above = self.chain(written)
+        reached = 0
+        for other in others:
+            chain = self.chain(other)
+            meeting = next((n for n in chain if n in above), None)
+            if meeting is None:
+                raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(other)), origin=core.origin_of(stmt))
+            reached = max(reached, above.index(meeting))
+            for view in reversed(chain[: chain.index(meeting)]):
+                down[view] = (view, self.views[view], self.whole(view))
+        for part, whole in itertools.pairwise(above[: reached + 1]):
+            up.append((whole, self.views[part], part))
+        passed = set(above[: reached + 1])
+        return [*up, *(step for name, step in down.items() if name not in passed)]
+
+    def seen(self, name: str, view: Any, of: str, env: Env, origin: Any) -> Any:
+        """The statement that makes a new version of a name, which sees what was written through another one."""
+        now = env.get(of, of)
+        if name in self.views and self.views[name] is view:  # down: the view is read again
+            value = core.substitute(view, {of: now})
+        elif isinstance(view, gast.Name):
+            value = core.name(now)
+        elif isinstance(view, gast.Subscript):
+            function = self.namer.bind("seen_item", S.seen_item)
+            value = core.call(function, env.get(name, name), view.slice, now)
+        else:
+            value = core.attribute(now, "T")
+        return core.assign(self.version(name, env), value, origin)
+
+
+_TRANSPOSES = {np.transpose, np.ndarray.transpose}
+
+
+def _pass(stmt: Any) -> Any:
+    return core.place(gast.Pass(), core.origin_of(stmt))
