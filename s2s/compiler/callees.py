@@ -22,7 +22,7 @@ from s2s.codegen.build import Built
 from s2s.compiler.reliance import Reliance, relies_on
 from s2s.compiler.store import STORE, Backward, compile_function
 from s2s.core import Function
-from s2s.errors import NotCompiled, S2SError
+from s2s.errors import NotCompiled, S2SError, SourceUnavailableError, UnsupportedSyntaxError
 from s2s.kinds import Kind
 from s2s.rules.registry import registry
 from s2s.transforms.operations import Operations
@@ -241,7 +241,10 @@ class Callees:
 
     def lowered(self, callee: Callee) -> Function:
         """The function in Core; the names of its fixed parameters mean what is passed for them."""
-        fn = self.program.lower(callee.function)
+        try:
+            fn = self.program.lower(callee.function)
+        except (SourceUnavailableError, UnsupportedSyntaxError) as error:
+            raise NotCompiled(error.message, origin=error.origin) from error
         return fix(fn, {name: static.value for name, static in callee.fixed})
 
 

@@ -29,7 +29,8 @@ printed, read and executed at every stage.
 - one `Return`, last, of an atom (or of a display of atoms)
 
 A statement carries `origin` (see `Origin`), and may carry `comment`, a tuple of lines written above it, and `sweep`,
-which is "reverse" for statements that differentiation made for the reverse sweep.
+which is "reverse" for statements that differentiation made for the reverse sweep; a closure carries `variables`, the
+names of the user's variables among its own.
 Nodes are immutable by convention and shared between functions: a pass builds new nodes for what it changes.
 
 **Names.** Ours hold a middle dot, which no user's name does: `x·2` is the second version of `x`,
@@ -57,6 +58,7 @@ from s2s.core.nodes import (
     name,
     noted,
     origin_of,
+    own_names,
     parameters,
     path,
     place,
@@ -71,7 +73,7 @@ from s2s.core.nodes import (
 __all__ = [
     "LEAVES", "MISSING", "NOTHING", "CoreError", "Facts", "Function", "Origin", "PairCall", "Scope", "Substitution",
     "all_writes", "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived",
-    "is_atom", "is_exit",
-    "is_path", "is_temporary", "name", "noted", "origin_of", "parameters", "path", "place", "positional", "reads",
-    "rebuilt", "stem", "subscript", "substitute", "temporary", "unique", "variable", "version", "writes",
+    "is_atom", "is_exit", "is_path", "is_temporary", "name", "noted", "origin_of", "own_names", "parameters", "path",
+    "place", "positional", "reads", "rebuilt", "stem", "subscript", "substitute", "temporary", "unique", "variable",
+    "version", "writes",
 ]  # fmt: skip

@@ -106,7 +106,7 @@ def rebuilt(node: Any, **fields: Any) -> Any:
     return new
 
 
-_NOTES = ("origin", "comment", "sweep")
+_NOTES = ("origin", "comment", "sweep", "variables")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------
@@ -187,6 +187,9 @@ def _loaded(nodes: Iterable[Any]) -> set[str]:
         elif kind not in LEAVES:
             if kind is gast.AugAssign and type(item.target) is gast.Name:
                 found.add(item.target.id)
+            if kind is gast.FunctionDef:
+                found |= _loaded([*item.args.defaults, *item.args.kw_defaults, *item.body]) - own_names(item)
+                continue
             fields = item.__dict__
             stack.extend([fields[f] for f in item._fields if f in fields])
     return found
@@ -197,6 +200,11 @@ LEAVES = frozenset(
     {str, int, float, complex, bool, bytes, type(None), type(Ellipsis), gast.Constant}
     | {cls for base in (gast.expr_context, gast.operator, gast.unaryop, gast.cmpop) for cls in base.__subclasses__()}
 )
+
+
+def own_names(closure: Any) -> set[str]:
+    """The parameters and variables of a closure."""
+    return {p.id for p in parameters(closure.args)} | {n for s in closure.body for n in all_writes(s)}
 
 
 @noted
@@ -265,6 +273,8 @@ class Substitution:
 
     def generic_visit(self, node: gast.AST) -> gast.AST:
         changes: dict[str, Any] = {}
+        if isinstance(node, gast.FunctionDef) and node.name in self.stores:
+            changes["name"] = self.stores[node.name]
         for field_name in node._fields:
             old = getattr(node, field_name, None)
             if isinstance(old, (list, tuple)):

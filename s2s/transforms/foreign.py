@@ -85,6 +85,10 @@ class LiveReads:
     def statement(self, stmt: Any) -> list[Any]:
         """The reads that the statement needs before it, and the statement."""
         stmt = with_blocks(stmt, lambda _, block: self.block(block))
+        if isinstance(stmt, gast.FunctionDef):
+            stmt = core.rebuilt(stmt, body=self.block(stmt.body))
+            defaults = core.reads([*stmt.args.defaults, *(d for d in stmt.args.kw_defaults if d)])
+            return [*(core.assign(n, self.places[n], None) for n in sorted(defaults & self.places.keys())), stmt]
         if self.places.keys().isdisjoint(uses(stmt)):
             return [stmt]
         if isinstance(stmt, gast.Try):

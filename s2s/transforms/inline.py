@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any
@@ -35,13 +35,15 @@ from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
 from s2s.transforms.foreign import Importer, LiveReads
 from s2s.transforms.spread import Displays
-from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
+from s2s.transforms.structure import blocks, copied, defs, statements, uses, with_blocks
 from s2s.transforms.task import Callee
 from s2s.transforms.usercalls import in_form, is_recursive
 
 # Of statements, with those of what a function calls in turn: longer ones stay calls. Functions that call each other
 # twice at every level grow without bounds.
 LONG = 300
+# Nested functions call functions that call them, so deep.
+DEEPEST = 40
 # Of statements that inlining may add to one function.
 LIMIT = 2_000
 
@@ -79,10 +81,16 @@ def inline_calls(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a statement stands: in the bodies of these functions, in a loop."""
+    """Where a statement stands: in the bodies of these functions (of nested ones, the bodies themselves), in a loop."""
 
-    functions: tuple[FunctionType, ...] = ()
+    functions: tuple[Any, ...] = ()
     in_loop: bool = False
+
+    @property
+    def nearest(self) -> tuple[Any, ...]:
+        """The functions in whose bodies it stands as they are written: those outside of a nested one only called it."""
+        nested = [i for i, f in enumerate(self.functions) if not isinstance(f, FunctionType)]
+        return self.functions[nested[-1] + 1 :] if nested else self.functions
 
 
 class _Inliner:
@@ -103,7 +111,8 @@ class _Inliner:
         self.added = 0
 
     def run(self, start: list[Any], body: Iterable[Any]) -> Function:
-        return replace(self.fn, body=(*start, *self.block(body, _Place())), scope=self.importer.scope)
+        new = without_closures([*start, *self.block(body, _Place())])
+        return replace(self.fn, body=tuple(new), scope=self.importer.scope)
 
     def temporary(self, hint: str) -> str:
         name = core.temporary(hint, next(self.numbers))
@@ -111,30 +120,64 @@ class _Inliner:
         return name
 
     def block(self, stmts: Iterable[Any], place: _Place) -> list[Any]:
+        """A block of its own: what becomes known in it is not known after it."""
         outer, self.displays = self.displays, self.displays.copy()
         known, self.known = self.known, dict(self.known)
-        new: list[Any] = []
-        for stmt in stmts:
-            stmt = self.displays.before(stmt)
-            self.forget(stmt if core.blocks(stmt) else None)
-            new.extend(self.statement(stmt, place))
-            self.displays.after(stmt)
-            self.learn(stmt)
+        new = self.straight(stmts, place)
         self.displays, self.known = outer, known
         return new
 
+    def straight(self, stmts: Iterable[Any], place: _Place) -> list[Any]:
+        new: list[Any] = []
+        for stmt in (single for whole in stmts for single in self.taken_apart(whole)):
+            stmt = self.displays.before(stmt)
+            if blocks(stmt):
+                self.forget(stmt)
+            inlined = self.expand(stmt, place)
+            if inlined is not None:
+                new.extend(inlined)
+                continue
+            inner = replace(place, in_loop=place.in_loop or isinstance(stmt, (gast.For, gast.While)))
+            new.append(with_blocks(stmt, lambda _, block, inner=inner: self.block(block, inner)))  # type: ignore[misc]
+            self.displays.after(stmt)
+            new.extend(self.learn(stmt))
+        return new
+
+    def taken_apart(self, stmt: Any) -> list[Any]:
+        """`f, g = a, b` as an assignment for each name, where one of them is given a known function."""
+        target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+        if not isinstance(target, gast.Tuple) or not isinstance(stmt.value, gast.Tuple):
+            return [stmt]
+        plain = all(isinstance(t, gast.Name) for t in target.elts) and len(target.elts) == len(stmt.value.elts)
+        known = any(isinstance(v, gast.Name) and v.id in self.known for v in stmt.value.elts)
+        if not plain or not known or core.reads(stmt.value) & set(core.writes(stmt)):
+            return [stmt]
+        return [core.rebuilt(stmt, targets=[t], value=v) for t, v in zip(target.elts, stmt.value.elts)]
+
     def forget(self, stmt: Any) -> None:
         """What a statement assigns is not known in its blocks, nor after it."""
-        for name in core.all_writes(stmt) if stmt is not None else ():
+        for name in core.all_writes(stmt):
             self.known.pop(name, None)
 
-    def learn(self, stmt: Any) -> None:
-        """Take note of a name that is given a known function: `f = helper`, `f = module.helper`."""
+    def learn(self, stmt: Any) -> list[Any]:
+        """Take note of a name that is given a known function: `f = helper`, `f = module.helper`.
+
+        The defaults of a nested function under another name are held: its `def` may run again.
+        """
         self.forget(stmt)
-        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+        if isinstance(stmt, gast.FunctionDef):
+            self.known[stmt.name] = stmt
+        elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
             value = self.object(stmt.value)
             if K.is_static(value):
                 self.known[stmt.targets[0].id] = value
+            elif isinstance(value, gast.FunctionDef):
+                defaults = sorted(core.reads(list(_defaults(value.args).values())))
+                held = {name: self.temporary(core.stem(name)) for name in defaults}
+                value = core.rebuilt(value, args=core.substitute(value.args, held)) if held else value
+                self.known[stmt.targets[0].id] = value
+                return [core.assign(name, core.name(default), core.origin_of(stmt)) for default, name in held.items()]
+        return []
 
     def object(self, node: Any) -> Any:
         """The object that an atom or path means, else MISSING."""
@@ -144,20 +187,16 @@ class _Inliner:
         owner = self.object(node.value) if isinstance(node, gast.Attribute) else None
         return getattr(owner, node.attr, core.MISSING) if isinstance(owner, ModuleType) else core.MISSING
 
-    def statement(self, stmt: Any, place: _Place) -> list[Any]:
-        inlined = self.expand(stmt, place)
-        if inlined is not None:
-            return inlined
-        inner = replace(place, in_loop=place.in_loop or isinstance(stmt, (gast.For, gast.While)))
-        return [with_blocks(stmt, lambda _, block: self.block(block, inner))]
-
     def expand(self, stmt: Any, place: _Place) -> list[Any] | None:
         """What takes the place of a call, itself expanded; None for a statement that stays."""
         call = stmt.value if isinstance(stmt, (gast.Assign, gast.Expr)) else None
         if not isinstance(call, gast.Call):
             return None
-        if isinstance(call.func, gast.Name) and isinstance(self.known.get(call.func.id), FunctionType):
-            call = core.rebuilt(call, func=self.value(core.stem(call.func.id), self.known[call.func.id]))
+        known = self.known.get(call.func.id) if isinstance(call.func, gast.Name) else None
+        if isinstance(known, gast.FunctionDef):
+            return self.closure(stmt, call, known, place)
+        if isinstance(known, FunctionType):
+            call = core.rebuilt(call, func=self.value(core.stem(call.func.id), known))
         if not core.is_path(call.func, self.local):
             return None
         callee = self.resolve(call, self.importer.scope)
@@ -176,11 +215,33 @@ class _Inliner:
         if new is None:
             return None
         self.added += len(statements(body.body))
-        return self.block(new, _Place((*place.functions, callee.function), place.in_loop))
+        return self.straight(new, _Place((*place.functions, callee.function), place.in_loop))
+
+    def closure(self, stmt: Any, call: Any, function: Any, place: _Place) -> list[Any] | None:
+        """The body of a nested function in the place of its call: its free names are variables of the program."""
+        origin = core.origin_of(stmt)
+        if any(function.body is body for body in place.functions) or len(place.functions) > DEEPEST:
+            raise NotCompiled(f"recursive call of the nested function {core.stem(function.name)}", origin=origin)
+        if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+            raise NotCompiled("a call of a nested function with `*` or `**`", origin=origin)
+        params = {p.id for p in core.parameters(function.args)}
+        if place.in_loop and _bound_after(function.body, params, function.variables) is None:
+            return None
+        own = {core.stem(name): name for name in params}
+        renamed = core.substitute(function.args, {}, {name: stem for stem, name in own.items()})
+        given = bind_arguments(renamed, call.args, {k.arg: k.value for k in call.keywords})
+        if given is None:
+            return None
+        given = {own[n]: node for n, node in (_defaults(renamed) | given).items()}
+        new = self.spliced(stmt, given, core.own_names(function), function.body, {}, {})
+        self.added += len(statements(new))
+        if self.added > 5 * LIMIT:
+            raise NotCompiled(f"the functions that {self.fn.name} calls are too long together", origin=origin)
+        return self.straight(new, _Place((*place.functions, function.body), place.in_loop))
 
     def stays(self, function: FunctionType, body: Function, place: _Place) -> bool:
         """Whether a call of a function stays a call."""
-        if function in place.functions or self.is_recursive(function) or _makes_closures(body):
+        if function in place.nearest or self.is_recursive(function):
             return True
         if self.size(function) > LONG or self.added + len(statements(body.body)) > LIMIT:
             return True
@@ -254,7 +315,7 @@ class _Inliner:
     def known_value(self, node: Any) -> Any:
         """An argument; a name that holds a known object is the object."""
         known = self.known.get(node.id) if isinstance(node, gast.Name) else None
-        return node if known is None else self.value(core.stem(node.id), known)
+        return node if known is None or isinstance(known, gast.FunctionDef) else self.value(core.stem(node.id), known)
 
     def value(self, hint: str, value: Any) -> Any:
         """An object as an atom."""
@@ -272,21 +333,40 @@ class _Inliner:
         loads = meanings | live
         defaults = {name: core.substitute(node, loads) for name, node in _defaults(body.params).items()}
         given = {name: arguments.get(name, defaults.get(name)) for name in body.param_names}
+        return self.spliced(stmt, given, own, body.body, loads, {live[name]: meanings[name] for name in live})
+
+    def spliced(
+        self,
+        stmt: Any,
+        given: Mapping[str, Any],
+        own: Iterable[str],
+        body: Sequence[Any],
+        loads: Mapping[str, Any],
+        live: Mapping[str, Any],
+    ) -> list[Any]:
+        """Bindings of the parameters, a body, and the assignment of its result.
+
+        given: the argument of each parameter. own: the parameters and variables of the body, which get fresh names.
+        loads: what other names in it mean here; live: the places that are read where it uses these names.
+        """
+        rebound = {n for s in statements(body) for n in defs(s)}
         # An object of the scope stays what it is: under its own name, its attributes are paths that can be resolved.
         fixed = {name: node for name, node in given.items() if name not in rebound and self.is_bound(node)}
         names = {name: self.temporary(core.stem(name)) for name in own if name not in fixed}
-        *moved, last = (core.substitute(s, loads | fixed | names, names) for s in body.body)
+        *moved, last = (core.substitute(s, {**loads, **fixed, **names}, names) for s in body)
         if not (isinstance(stmt, gast.Expr) and isinstance(last.value, gast.Constant)):
             moved.append(core.rebuilt(stmt, value=last.value))
-        moved = LiveReads({live[name]: meanings[name] for name in live}).block(moved)
+        moved = LiveReads(live).block(moved)
         origin = core.origin_of(stmt)
         new = [core.assign(names[n], node, origin) for n, node in given.items() if n not in fixed] + moved
         return new or [core.place(gast.Pass(), origin)]
 
     def is_bound(self, node: Any) -> bool:
-        """Whether an argument is an object that the scope binds, or a function that it knows by name."""
-        if not isinstance(node, gast.Name) or node.id in self.local:
+        """Whether an argument is an object that the scope binds, or a function that is known by name."""
+        if not isinstance(node, gast.Name):
             return False
+        if node.id in self.local:
+            return isinstance(self.known.get(node.id), gast.FunctionDef)
         return node.id in self.importer.scope.names or isinstance(self.object(node), FunctionType)
 
 
@@ -326,8 +406,29 @@ def _defaults(params: Any) -> dict[str, Any]:
 # --- what can be inlined ----------------------------------------------------------------------------------------
 
 
-def _makes_closures(fn: Function) -> bool:
-    return any(isinstance(stmt, gast.FunctionDef) for stmt in statements(fn.body))
+def without_closures(body: Sequence[Any]) -> list[Any]:
+    """A body without the nested functions, and other names of them, that nothing needs any more."""
+    while True:
+        needed = {n for s in statements(body) for n in uses(s)}
+        functions = {s.name for s in statements(body) if isinstance(s, gast.FunctionDef)}
+        for name, value in filter(None, map(copied, statements(body))):
+            if getattr(value, "id", None) in functions:
+                functions.add(name)
+        fewer = _without(body, functions, needed)
+        if len(statements(fewer)) == len(statements(body)):
+            return fewer
+        body = fewer
+
+
+def _without(block: Iterable[Any], functions: Set[str], needed: Set[str]) -> list[Any]:
+    def idle(stmt: Any) -> bool:
+        if isinstance(stmt, gast.FunctionDef):
+            return stmt.name not in needed
+        copy = copied(stmt)
+        return copy is not None and getattr(copy[1], "id", None) in functions and copy[0] not in needed
+
+    stay = [s for s in block if not idle(s)]
+    return [with_blocks(s, lambda _, inner: _without(inner, functions, needed)) for s in stay]
 
 
 def may_read_unbound(fn: Function) -> bool:
@@ -339,7 +440,7 @@ def may_read_unbound(fn: Function) -> bool:
     return _bound_after(fn.body, set(fn.param_names), variables) is None
 
 
-def _bound_after(block: Iterable[Any], bound: set[str], variables: set[str]) -> set[str] | None:
+def _bound_after(block: Iterable[Any], bound: set[str], variables: Set[str]) -> set[str] | None:
     """The variables that are certainly bound after a block; None if it may read one that is not."""
     for stmt in block:
         if any(name in variables and name not in bound for name in uses(stmt)) or isinstance(stmt, gast.Try):
@@ -353,7 +454,7 @@ def _bound_after(block: Iterable[Any], bound: set[str], variables: set[str]) -> 
         elif isinstance(stmt, gast.Delete):
             bound = bound - set(defs(stmt))
         elif isinstance(stmt, gast.Raise):
-            bound = variables  # nothing after it runs
+            bound = set(variables)  # nothing after it runs
         elif not isinstance(stmt, (gast.For, gast.While)):
             bound = bound | set(defs(stmt))
     return bound

@@ -207,7 +207,7 @@ class _Mutation:
     def refuse(self, call: Any, function: Any, origin: Any) -> None:
         """Refuse a call that may write into what it is given in a way that is not known."""
         user = user_callee(function, call)
-        if user is not None:
+        if user is not None and self.program.callee(user.function) is not None:
             self.program.check(user, [self.kind(a) for a in call.args])
             return
         if self.writes(call):

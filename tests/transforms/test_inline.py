@@ -14,7 +14,7 @@ import pytest
 from s2s import core
 from s2s.codegen.build import build
 from s2s.errors import NotCompiled
-from s2s.frontend.lower import lower_function
+from s2s.frontend.lower import lower, lower_function
 from s2s.frontend.source import unwrap
 from s2s.transforms.inline import inline_calls, may_read_unbound
 from s2s.transforms.structure import statements
@@ -533,23 +533,117 @@ def test_partials():
 # --- what cannot be inlined ---
 
 
-def test_closures_stay():
-    def make(x):
-        def inner():
-            return x
+def test_nested_functions_are_inlined():
+    def nested(x, k):
+        y = 2.0 * x
 
-        return inner
+        def scaled(v, /, by=k, *rest, shift=0.0, **more):
+            """A text."""
+            if v > 100.0:
+                return v
+            return v * by + y + shift + sum(rest) + more.get("a", 0.0)
 
-    lowered = lower_function(square)
-    closure = core.place(gast.FunctionDef("inner", lowered.params, list(lowered.body), [], None, None, []), None)
+        k = y = y + 1.0
+        return scaled(x) + scaled(x, x, 1.0, shift=x) + scaled(1000.0, a=2.0)
 
-    def lower(function):
-        return lowered.with_body([closure, *lowered.body]) if function is make else lower_function(function)
+    def lambdas(x):
+        sq = lambda u, p=x: p * u * u  # noqa: E731
+        x = 100.0
+        return sq(2.0) + sq(u=2.0, p=1.0) + (lambda: x)()
 
+    for function in (nested, lambdas):
+        args = (3.0, 5.0)[: function.__code__.co_argcount]
+        fn = inlined(function)
+        assert not any(isinstance(s, gast.FunctionDef) for s in statements(fn.body))
+        assert build(fn).function(*args) == function(*args)
+
+
+def made(k):
+    return lambda u: k * u
+
+
+def test_functions_that_are_returned_keep_their_variables_apart():
     def fun(x):
-        return make(x)
+        double, triple = made(2.0), made(3.0)
+        other = double
+        double = triple
+        return double(x) + 10.0 * other(x)
 
-    assert callees(inline_calls(lower_function(fun), resolve, lower)) == ["make"]
+    def rebound(x):
+        total = 0.0
+        for i in range(3):
+            f = made(i + x)
+            total += f(x)
+        return total
+
+    fn = inlined(rebound)
+    assert not any(isinstance(s, gast.FunctionDef) for s in statements(fn.body))
+    assert build(fn).function(2.0) == rebound(2.0)
+    assert build(inlined(fun)).function(2.0) == fun(2.0)
+
+
+def test_a_default_is_that_of_the_definition_that_ran():
+    def fun(x):
+        total = 0.0
+        g = None
+        for i in range(3):
+
+            def f(v, k=i):
+                return v * k
+
+            if i == 1:
+                g = f
+            total += f(x)
+        return total + g(x)
+
+    def through(x):
+        def f(v, k=x):
+            return v * k
+
+        h = f
+        x = 100.0
+
+        def f(v, k=x):  # noqa: F811
+            return v * k
+
+        return h(1.0) + f(1.0)
+
+    for function in (fun, through):
+        assert build(inlined(function)).function(2.0) == function(2.0)
+
+
+@pytest.mark.parametrize("text", [
+    "g = lambda: (yield)",
+    "def g():\n        nonlocal x\n        x = 2.0",
+    "def g():\n        global n\n        n = 2.0",
+    "@abs\n    def g(): pass",
+    "async def g(): pass",
+])  # fmt: skip
+def test_nested_functions_that_do_more_than_read_are_refused(text):
+    text = f"def f(x):\n    {text}\n    return x"
+    with pytest.raises(NotCompiled):
+        lower(gast.parse(text).body[0], scope=core.Scope({}), file="user.py", text_lines=text)
+
+
+def test_recursion_of_a_nested_function_is_refused():
+    def fun(x):
+        def again(n):
+            return x if n == 0 else x * again(n - 1)
+
+        return again(3)
+
+    with pytest.raises(NotCompiled, match="recursive call of the nested function again"):
+        inlined(fun)
+
+
+def test_nested_function_that_is_used_otherwise_stays():
+    def fun(x):
+        functions = [lambda: x]
+        return functions[0]() + (lambda: 2.0)()
+
+    fn = inlined(fun)
+    assert sum(isinstance(s, gast.FunctionDef) for s in statements(fn.body)) == 1
+    assert build(fn).function(3.0) == 5.0
 
 
 def factorial(n, x):

@@ -17,6 +17,7 @@ from s2s.frontend.lower import (
     assignments,
     blocks,
     calls,
+    closures,
     comprehensions,
     displays,
     effects,
@@ -32,7 +33,7 @@ from s2s.frontend.origins import origin as place_of
 from s2s.frontend.scope import scope_of
 from s2s.frontend.source import find
 
-FORMS = (access, assignments, blocks, calls, comprehensions, displays, effects, loops, operators, refusals)
+FORMS = (access, assignments, blocks, calls, closures, comprehensions, displays, effects, loops, operators, refusals)
 
 
 def lower_function(function: Any) -> core.Function:
@@ -115,6 +116,9 @@ def _lower_body(low: Lowering, statements: list[Any]) -> None:
         statements = [*statements, core.place(gast.Return(None), low.origin)]
     blocks.block(low, statements)
     low.emit(gast.Return(core.constant(None) if low.result is None else core.name(low.result)))
+
+
+closures.BODY.append(_lower_body)
 
 
 def _refuse_unassigned(low: Lowering, lowered: core.Function) -> None:

@@ -141,6 +141,17 @@ class Lowering(OrderedEmitter):
 
     # --- names
 
+    def take_over(self, outer: Lowering, own: Iterable[str]) -> None:
+        """Lower a function within `outer`: its own variables get names that nothing else has."""
+        self._temporaries = outer._temporaries
+        self.block.bound.update(*(block.bound for block in outer.blocks))
+        self.renamed = {**outer.renamed, **{name: self.temporary(name) for name in sorted(own)}}
+
+    def take_back(self, inner: Lowering) -> None:
+        """Go on after a function within this one."""
+        self._temporaries = inner._temporaries
+        self.read = {**inner.read, **self.read}
+
     def load(self, node: Any) -> Any:
         """The read of a variable, under the name that it has in Core."""
         name = self.names.mangle(node.id)

@@ -9,10 +9,8 @@ import gast
 from s2s.frontend.lower.lowering import Lowering, lowers
 
 CONSTRUCTS: dict[str, str] = {
-    "FunctionDef": "a nested function",
     "AsyncFunctionDef": "an async function",
     "ClassDef": "a class definition",
-    "Lambda": "a lambda",
     "GeneratorExp": "a generator expression",
     "Try": "try",
     "TryStar": "try with except*",
