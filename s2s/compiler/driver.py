@@ -78,6 +78,7 @@ class Driver:
         self.latest: Variant | None = None
         self._lock = threading.RLock()
         self._variants: dict[Any, Variant] = {}
+        self._resting: dict[tuple[types.FunctionType, ...], Any] = {}
         self._resting_on: Any = None
         self._routes: dict[int, Route] = {}
         self._bind = Bindings()
@@ -116,7 +117,7 @@ class Driver:
     def variant_of_kinds(self, kinds: Mapping[str, Kind]) -> Variant:
         """The variant for arguments of certain kinds, which serves no call: to be looked at."""
         with self._lock:
-            self._rest_on(self._reliance({}))
+            self._rest_on(self._reliance({}), ())
             return self._variants.get(_key(kinds)) or self._made(kinds)
 
     def _found(self, values: Values, reliance: Reliance) -> Variant:
@@ -132,7 +133,7 @@ class Driver:
 
     def _look_up(self, values: Values, reliance: Reliance) -> Variant:
         check_arguments(values, self.request.selection)
-        self._rest_on(reliance)
+        self._rest_on(reliance, _passed(values))
         kinds = kinds_of(self.function, values)
         variant = self._variants.get(_key(kinds))
         if variant is None and len(self._variants) >= MAX_VARIANTS:
@@ -144,12 +145,14 @@ class Driver:
         return variant
 
     def _reliance(self, values: Values) -> Reliance:
-        passed = [v for v in values.values() if isinstance(v, types.FunctionType)]
         methods = reached(self.function, values.values()).functions
-        return relies_on(self.function, registry.find, [*methods, *(f for f in passed if f not in methods)])
+        return relies_on(self.function, registry.find, [*methods, *(f for f in _passed(values) if f not in methods)])
 
-    def _rest_on(self, reliance: Reliance) -> None:
-        """Forget variants that rest on something else than what the function relies on now."""
+    def _rest_on(self, reliance: Reliance, passed: tuple[types.FunctionType, ...]) -> None:
+        """Forget variants that rest on something else than what the function relies on now.
+
+        passed: the functions among the arguments, on whose own names the variants for them rest too.
+        """
         self._refuse_own_gradient(reliance)
         if layout_of(self.function) != self.layout:
             name = self.function.__name__
@@ -157,12 +160,13 @@ class Driver:
                 f"the parameters of {name} have changed", hint=f"make its gradient again: grad({name})."
             )
         resting_on = (self.function.__code__, reliance.facts, reliance.bodies, registry.version)
-        if resting_on != self._resting_on:
+        if resting_on != self._resting.get(passed, resting_on) or len(self._resting) > 4 * MAX_VARIANTS:
             # A helper, module attribute or rule was redefined.
             self._variants.clear()
             self._routes.clear()
+            self._resting.clear()
             self._bind = Bindings()
-            self._resting_on = resting_on
+        self._resting[passed] = self._resting_on = resting_on
 
     def _condition(self, variant: Variant, reliance: Reliance, values: Values) -> str:
         bind = self._bind
@@ -336,6 +340,11 @@ def bound_values(
 
     binder = dispatcher(function, layout, [], Bindings(), values, values, annotate)
     return dict(zip(layout.names, binder(*args, **keywords)))
+
+
+def _passed(values: Values) -> tuple[types.FunctionType, ...]:
+    """The functions among the arguments."""
+    return tuple(v for v in values.values() if isinstance(v, types.FunctionType))
 
 
 def _recording(values: list[Any]) -> bool:

@@ -550,6 +550,22 @@ def test_what_a_passed_function_calls_may_be_redefined(monkeypatch, solve):
         assert df(weighed, 0.7, 1) == pytest.approx(1.15)
 
 
+def test_functions_that_take_turns_are_compiled_once(monkeypatch):
+    from s2s.compiler import store
+
+    compiled = []
+    plain = store.compile_function
+    monkeypatch.setattr(store, "compile_function", lambda *args: compiled.append(args) or plain(*args))
+    df = s2s.grad(euler, argnums=1, strict=True)
+    for _ in range(4):
+        assert df(decay, 0.7, 1) == pytest.approx(1 - 0.4 * 0.7)
+        assert df(weighed, 0.7, 1) == pytest.approx(1 + 0.1 * 0.7)
+    assert len(compiled) <= 2
+    monkeypatch.setitem(globals(), "weigh", lambda y: 3.0 * y)
+    assert df(decay, 0.7, 1) == pytest.approx(1 - 0.4 * 0.7)
+    assert df(weighed, 0.7, 1) == pytest.approx(1.15)
+
+
 def test_function_passed_by_the_caller_is_compiled():
     for rhs in (decay, np.sin, lambda y: y * y):
         for solve in (euler, marched):
