@@ -32,7 +32,7 @@ NAMES = {"s": SCALARS, "a": ARRAYS, "m": MATRICES}
 SIGNATURE = "a, b, u, m, pair, knobs, rows, weights, picks, n"
 
 # What programs hold now and then although it goes to the tape: it must come out right there.
-NOT_COMPILED = ["store", "append", "try", "closure", "object", "number class"]
+NOT_COMPILED = ["store", "append", "try", "object", "number class"]
 
 
 @dataclass
