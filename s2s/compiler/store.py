@@ -43,7 +43,10 @@ class Backward:
 
     def writes_back(self) -> bool:
         """Whether the reverse sweep, or that of a call in it, writes into arrays among its residuals."""
-        return self.undoes or any(pair.sweep.writes_back() for pair in self.inner.values())
+        reached = [self]
+        for sweep in reached:  # which grows
+            reached.extend(p.sweep for p in sweep.inner.values() if all(p.sweep is not known for known in reached))
+        return any(sweep.undoes for sweep in reached)
 
     def copied(self, residuals: tuple[Any, ...]) -> tuple[Any, ...]:
         """The residuals with copies of the tapes, which a reverse sweep empties; those of calls likewise."""
