@@ -598,3 +598,88 @@ def test_functions_that_are_too_long_are_called(monkeypatch, limit):
     assert agrees(again, 0.7) == pytest.approx(expected)
     assert "second_fwd" in s2s.grad(again, strict=True).source(0.7)
     agrees(lambda x: np.sum(again(x)), np.array([[0.7, 0.1]]))
+
+
+# --- writes into arrays around calls ---
+
+
+def itself(x, n):
+    return x if n == 0 else itself(x, n - 1)
+
+
+def squares(y, n):
+    return np.sum(y * y) if n == 0 else squares(y, n - 1)
+
+
+def writing(x, n):
+    x[0] = x[1] * 2.0
+    return np.sum(x * x) if n == 0 else writing(x, n - 1)
+
+
+def kept(x, n):
+    return [x, x * 2.0] if n == 0 else kept(x, n - 1)
+
+
+def own_buffer(x, n):
+    y = x * 1.0
+    y[0] = x[1] * n
+    y *= x
+    return np.sum(y) if n == 0 else np.sum(y * own_buffer(y, n - 1))
+
+
+def by_differences(f, strict):
+    x = np.array([0.7, -0.3, 1.2])
+    value, gradient = s2s.value_and_grad(f, strict=strict)(x)
+    np.testing.assert_array_equal(value, f(x.copy()))
+    step = 1e-6
+    slopes = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(3)]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(x, [0.7, -0.3, 1.2])
+
+
+def test_arrays_that_a_call_has_read_may_be_overwritten():
+    def once(x):
+        y = x * 2.0
+        s = squares(y, 2)
+        y[0] = 7.0 * x[1]
+        return s + np.sum(y**3)
+
+    def looped(x):
+        y = x * 2.0
+        s = 0.0
+        for i in range(3):
+            s = s + squares(y, i)
+            y[0] *= x[1]
+        return s + np.sum(y**3)
+
+    for f in (once, looped, lambda x: own_buffer(x, 2)):
+        by_differences(f, strict=True)
+
+
+def test_results_of_calls_that_share_memory_and_written_arguments():
+    def result_written(x):
+        y = x * 2.0
+        z = itself(y, 3)
+        z[0] = 5.0 * x[1]
+        return np.sum(y * z)
+
+    def argument_written(x):
+        y = x * 2.0
+        v = itself(y[1:], 1)
+        y[1] = 3.0 * x[0]
+        return np.sum(v * v)
+
+    def in_a_list(x):
+        y = x * 1.0
+        both = kept(y, 1)
+        y[0] = x[1] * 4.0
+        return np.sum(both[0] * both[1])
+
+    def callee_writes(x):
+        y = x * 1.0
+        return writing(y, 2) + np.sum(y)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FallbackWarning)
+        for f in (result_written, argument_written, in_a_list, callee_writes):
+            by_differences(f, strict=False)
