@@ -283,3 +283,8 @@ def add_tangents(a: Any, b: Any) -> Any:
 def zero_tangent(tree: Any) -> Any:
     """The tangent of what does not change: a tree like another, with zeros for what carries a derivative."""
     return unshadow(tree, shadow(tree))
+
+
+def tangent_or_zero(tangent: Any) -> Any:
+    """The tangent of an item that may be an integer, whose own is None."""
+    return 0.0 if tangent is None else tangent

@@ -26,7 +26,7 @@ from s2s.transforms.callpairs import active_call
 from s2s.transforms.contents import contents_read
 from s2s.transforms.infer import WRITING, infer_rest
 from s2s.transforms.inplace import ITEM_WRITES, KEEPING, WHOLE, written
-from s2s.transforms.operations import Operation
+from s2s.transforms.operations import Operation, may_pick_inactive
 from s2s.transforms.partials import Partials, leading
 from s2s.transforms.rulebody import Derived, Namer
 from s2s.transforms.structure import with_blocks
@@ -215,7 +215,10 @@ class _Forward:
         owner, kind = self.tangent(node.value, out, origin), self.kind(node.value)
         if isinstance(node, gast.Attribute) and isinstance(kind, K.Tuple):
             return core.subscript(owner, kind.cls._fields.index(node.attr))  # type: ignore[attr-defined]
-        return core.rebuilt(node, value=owner)
+        item = core.rebuilt(node, value=owner)
+        if isinstance(node, gast.Subscript) and may_pick_inactive(kind, node.slice):
+            return core.call(self.namer.bind("tangent_or_zero", pytree.tangent_or_zero), self.hold(item, out, origin))
+        return item
 
     def unpack(self, stmt: Any, target: Any, out: list[Any], origin: Any) -> None:
         if not isinstance(stmt.value, gast.Name):

@@ -121,3 +121,8 @@ def boolean_index(node: Any, kind: Any) -> bool:
     """Whether an index is one boolean mask, which selects each entry at most once too."""
     known = kind(node)
     return isinstance(known, (K.Array, K.Scalar, K.Bool)) and (K.dtype_of(known) or K.FLOAT.dtype).kind == "b"
+
+
+def may_pick_inactive(kind: Kind, index: Any) -> bool:
+    """Whether an index into a container, known when running only, may pick an item that carries no derivative."""
+    return not isinstance(index, gast.Constant) and not all(map(K.differentiable, K.children(kind) or ()))

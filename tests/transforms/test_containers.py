@@ -11,6 +11,7 @@ import pytest
 
 import s2s
 from s2s.errors import UnsupportedSyntaxError
+from tests.programs.verify import verify
 
 
 def assert_gradient(f: Callable[..., Any], *args: Any) -> None:
@@ -309,3 +310,20 @@ def test_large_draws_are_not_made_when_compiling():
         return np.sum(x * np.random.uniform(size=1_000_000_000_000)[:4])
 
     assert "size=1000000000000" in s2s.grad(fun, strict=True).source(X)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_computed_index_may_pick_an_integer_from_among_floats(n):
+    def made(x, n):
+        items = [x * 2.0, 3, x]
+        return items[0] * 0.5 + items[n] * x
+
+    def given(p, n):
+        total = 0.0
+        for i in range(n + 1):
+            total += p[i] * p[0]
+        return total
+
+    for f, at, args in ((made, 0, (2.0, n)), (given, 0, ([1.5, 2, 3.0], n))):
+        outcome = verify(f, args, at)
+        assert outcome.compiled and outcome.finite and not outcome.kink, outcome

@@ -19,7 +19,7 @@ from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.transforms.aliases import passed_through
 from s2s.transforms.contents import contents_read
-from s2s.transforms.operations import basic_index, boolean_index
+from s2s.transforms.operations import basic_index, boolean_index, may_pick_inactive
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Adjoints, Bars, Spread, State, both
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted, Restorer
@@ -330,8 +330,8 @@ class Sweep(Adjoints):
         kind = self.kind(core.name(owner))
         bar = self.bar(owner)
         held: list[Any] = []
-        if K.children(kind) is not None and self.slices(index):
-            # `+=` would lengthen the list.
+        if K.children(kind) is not None and (self.slices(index) or may_pick_inactive(kind, index)):
+            # `+=` would lengthen the list; the shadow of an integer is None, and stays so.
             part = self.held(core.subscript(bar, index), out, origin)
             total = self.held(core.call(self.namer.bind("add_shadows", pytree.add), part, g), out, origin)
             new: Any = core.assign(core.subscript(bar, index, gast.Store), total, origin)
