@@ -9,7 +9,8 @@ are used next.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -262,3 +263,16 @@ def scatter_add(target: Value, index: Any, value: Any) -> None:
     _write(target, data, lambda: np.add.at(data, index, raw), "add.at")
     if places:
         rebase(target, ScatterAdd([p for p in parents if p is not None], places, index, data, raw))
+
+
+def scatter(target: Value, values: Any, write: Callable[[ndarray, Any], None], name: str) -> None:
+    """Write values to the places of an array where `write(array, values)` puts values of their shape."""
+    if not isinstance(values, Value):
+        values = apply(np.array, (values,))
+    # Numbers in place of the values tell which of them arrives where.
+    marks = np.zeros(target._data.shape, int)
+    shape = np.shape(plain(values))
+    write(marks, np.arange(1, math.prod(shape) + 1).reshape(shape))
+    touched = marks > 0
+    taken = apply(operator.getitem, (apply(np.reshape, (values, -1)), marks[touched] - 1))
+    assign(target, touched, taken, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s.autograd import operation
 from s2s.autograd.dispatch import apply, missing
-from s2s.autograd.inplace import assign, scatter_add
+from s2s.autograd.inplace import assign, scatter, scatter_add
 from s2s.autograd.nodes import plain, values_in
 from s2s.autograd.value import Value, ndarray
 
@@ -26,8 +26,8 @@ _LOOKING = frozenset(
      np.min_scalar_type, np.common_type, np.may_share_memory, np.shares_memory, np.array_equal, np.array_equiv,
      np.allclose, np.isclose, np.array2string, np.array_repr, np.array_str}
 )  # fmt: skip
-# Functions that write into their first argument.
-_WRITING = frozenset({np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal})
+# Functions that write into their first argument, and which of the others holds the values.
+_WRITING = {np.put: "v", np.place: "vals", np.putmask: "values", np.put_along_axis: "values", np.fill_diagonal: "val"}
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -96,7 +96,8 @@ _methods = {"__call__": _plainly, "reduce": _reduce, "accumulate": _accumulate, 
 
 def _at(ufunc: np.ufunc, target: Any, index: Any, *values: Any) -> None:
     if ufunc in (np.add, np.subtract) and isinstance(target, Value):
-        scatter_add(target, index, values[0] if ufunc is np.add else apply(operator.neg, values))
+        (value,) = (v if isinstance(v, Value) or not _active(v) else apply(np.array, (v,)) for v in values)
+        scatter_add(target, index, value if ufunc is np.add else np.negative(value))
         return
     if _active((target, *values)):
         raise missing(getattr(ufunc, "at"))  # noqa: B009 - a method of a ufunc, by name
@@ -158,17 +159,21 @@ def _copyto(target: Any, source: Any, casting: str = "same_kind", where: Any = T
 
 
 def _write(function: Any, target: Any, *args: Any, **kwargs: Any) -> None:
-    if _active((*args, *kwargs.values())) or not isinstance(target, Value):
+    bound = inspect.signature(function).bind(target, *args, **kwargs)
+    name = _WRITING[function]
+    values = bound.arguments[name]
+    where = [v for k, v in bound.arguments.items() if k != name][1:]
+    if _active(where) or (_active(values) and not isinstance(target, Value)):
         raise missing(function)
-    # What it writes does not depend on what stands there, so two different fillings tell where it writes.
-    arguments, options = plain(list(args)), plain(dict(kwargs))
-    written = target._data.copy()
-    function(written, *arguments, **options)
-    zeros, ones = np.zeros_like(written), np.ones_like(written)
-    function(zeros, *arguments, **options)
-    function(ones, *arguments, **options)
-    touched: ndarray = zeros == ones
-    assign(target, touched, written[touched], function.__name__)
+    if not isinstance(target, Value):
+        function(*plain(list(bound.args)), **plain(bound.kwargs))
+        return
+
+    def write(written: ndarray, values: Any) -> None:
+        bound.arguments[name] = values
+        function(written, *plain(list(bound.args[1:])), **plain(bound.kwargs))
+
+    scatter(target, values, write, function.__name__)
 
 
 def has_rule(function: Any) -> bool:

@@ -24,6 +24,7 @@ import numpy as np
 
 from s2s.autograd import modes, ufuncs
 from s2s.autograd.dispatch import apply, replay
+from s2s.autograd.flat import Flat
 from s2s.autograd.inplace import assign
 from s2s.autograd.nodes import plain
 from s2s.autograd.operators import attribute, install
@@ -256,16 +257,12 @@ class Variable(Value):
 
     @property
     def flat(self) -> Any:
-        """The elements in a row; they can be written if the data is contiguous."""
-        if type(self._data) is ndarray and not self._data.flags.c_contiguous:
-            row = apply(np.ndarray.flatten, (self,))
-            row._data.flags.writeable = False
-            return row
-        return apply(np.ndarray.reshape, (self, -1))
+        """The elements in a row: reading copies, and writing reaches this."""
+        return Flat(self)
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        assign(self, ..., apply(np.reshape, (value, self.shape)) if np.ndim(plain(value)) else value)
+        Flat(self)[:] = value
 
     def __getitem__(self, index: Any) -> Any:
         return apply(operator.getitem, (self, plain(index)))
@@ -276,6 +273,10 @@ class Variable(Value):
     def fill(self, value: Any) -> None:
         """Set all elements."""
         assign(self, ..., value, "fill")
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Set the elements at these places of the flattened array."""
+        ufuncs.call_function(np.put, (self, indices, values, mode), {})
 
     def sort(self, axis: int = -1) -> None:
         """Sort in place."""

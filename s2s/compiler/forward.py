@@ -87,8 +87,9 @@ def _recorded(
         found = pull(run, out, u, create_graph=True)
         pairs = [pair for name in moved for pair in zip(pytree.leaves(found[name]), moved[name])]
         products = [np.sum(g * dot) for g, dot in pairs if isinstance(g, Value) and dot is not None]
+        products = [product for product in products if product.parent() is not None]
         if not products:
-            return _still(out._data)
+            return _still(out._data)  # a result that depends on no primal that moves
         (by_u,) = grad(sum(products), u, materialize_grads=True, create_graph=nested)
         assert by_u is not None
         return by_u if nested else by_u.numpy()[()]

@@ -1,5 +1,7 @@
 """Forward mode: values and tangents."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -100,3 +102,16 @@ def test_what_is_kept_between_calls_notices_changes(monkeypatch):
 
 def helper_of_jvp(x):
     return x**2
+
+
+def test_tangent_of_a_slope_that_is_constant():
+    def linear(a, b):
+        return a + 2.0 * b
+
+    def slope(a, b):
+        by_a, by_b = s2s.grad(linear, (0, 1))(a, b)
+        return by_a * 3.0 + by_b
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)
+        assert s2s.jvp(slope, (1.0, 2.0), (1.0, 1.0)) == (5.0, 0.0)

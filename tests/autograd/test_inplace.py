@@ -197,6 +197,17 @@ def test_adding_at_repeated_indices_accumulates():
     same(x.grad, [12.0, 12.0, 12.0])
 
 
+def test_adding_a_list_of_values_at_indices():
+    x = leaf()
+    c = Variable(np.ones(3))
+    np.add.at(c, [0, 0, 1], [x[0], 2.0, x[1]])
+    np.subtract.at(c, [2, 2], 0.5)
+    np.subtract.at(c, [2, 0], [x[2], x[2]])
+    same(c, [0.0, 4.0, -5.0])
+    np.sum(c * c).backward()
+    same(x.grad, [0.0, 8.0, 10.0])
+
+
 def test_masked_assignment():
     x = leaf()
     c = x * 2.0
@@ -275,3 +286,67 @@ def test_writing_functions_of_numpy():
     same(c, [9.0, 6.0, 5.0])
     np.sum(c).backward()
     same(x.grad, [0.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda c, v: np.put(c, [1, 1, 7], v),
+        lambda c, v: np.put(c, [-1, 4, 12], v[:2], mode="wrap"),
+        lambda c, v: c.put([2, 5], v[0]),
+        lambda c, v: np.putmask(c, c > 0.4, v),
+        lambda c, v: np.place(c, np.arange(9.0).reshape(3, 3) % 2 > 0, v),
+        lambda c, v: np.fill_diagonal(c, v),
+        lambda c, v: np.fill_diagonal(c[1:, :2], v[2]),
+        lambda c, v: np.fill_diagonal(c, np.sum(v)),
+        lambda c, v: np.put(c, [0, 5], [v[0], 2.0]),
+        lambda c, v: np.put_along_axis(c, np.array([[2, 0, 2]]), v[None], axis=0),
+        lambda c, v: np.put(c.T, [0, 1, 5], v),
+    ],
+)
+def test_functions_that_write_values_with_gradients(write):
+    def f(a, v):
+        c = a * v
+        write(c, v * v)
+        return c * c
+
+    rng = np.random.default_rng(2)
+    given = [Variable(rng.normal(size=s), requires_grad=True) for s in [(3, 3), (3,)]]
+    plain = f(*(v.data for v in given))
+    same(f(*given), plain)
+    assert gradcheck(f, given)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda c, v: c.flat.__setitem__(4, v[1]),
+        lambda c, v: c.flat.__setitem__(slice(1, 4), v),
+        lambda c, v: c.flat.__setitem__([0, 0, 5, 3], v[:2]),
+        lambda c, v: c.T.flat.__setitem__(slice(None, None, 2), v),
+        lambda c, v: setattr(c.T, "flat", v),
+        lambda c, v: c[:, ::-1].flat.__setitem__(-1, 2.0),
+        lambda c, v: c.flat[2:5].__imul__(v),
+        lambda c, v: c.__iadd__(np.sum(c.flat) + sum(c.T.flat) * np.sin(v)),
+    ],
+)
+def test_flat_is_read_by_copies_and_written_through(write):
+    def f(a, v):
+        c = a * v
+        write(c, v * v)
+        return c * c
+
+    rng = np.random.default_rng(2)
+    given = [Variable(rng.normal(size=s), requires_grad=True) for s in [(3, 3), (3,)]]
+    same(f(*given), f(*(v.data for v in given)))
+    assert gradcheck(f, given)
+
+
+def test_flat_shows_later_writes():
+    x = leaf()
+    c = np.zeros((2, 2)) + x[0]
+    row = c.T.flat
+    assert next(row) is not None
+    c[0, 1] = x[1] * x[1]
+    backward(row[2] * 3.0)
+    same(x.grad, [0.0, 18.0, 0.0])
