@@ -12,10 +12,14 @@ import numpy as np
 import pytest
 
 import s2s
+from s2s.autograd.record import tape_value_and_grad
 
 NAMES = sorted(
     p.stem for p in pathlib.Path(__file__).parent.glob("*.py") if not p.stem.startswith("test_") and p.stem != "helpers"
 )
+# What is not compiled yet: there the tape, not the generated gradient, is compared with the hand-written one.
+NOT_COMPILED = """damping gate gauss_seidel heat histogram leaky log_det population ripple series thomas wave""".split()
+COMPILED = pytest.mark.parametrize("golden", [n for n in NAMES if n not in NOT_COMPILED], indirect=True)
 
 
 class Golden:
@@ -79,6 +83,18 @@ def test_hand_written_gradient_scales_with_the_seed(golden):
 
 
 @pytest.mark.parametrize("seed", range(3))
+def test_tape_agrees_with_hand_written(golden, seed):
+    args = golden.args(np.random.default_rng(seed))
+    names = golden.primal.__code__.co_varnames
+    wrt = [names[i] for i in golden.positions()]
+    _, _, by_name = tape_value_and_grad(golden.primal, wrt, args)
+    for got, want in zip((by_name[name] for name in wrt), golden.leaves(golden.by_hand(*args)), strict=True):
+        assert np.shape(got) == np.shape(want)
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
+
+
+@COMPILED
+@pytest.mark.parametrize("seed", range(3))
 def test_generated_gradient_agrees_with_hand_written(golden, seed):
     args = golden.args(np.random.default_rng(seed))
     df = s2s.grad(golden.primal, golden.argnums, strict=True)
@@ -87,6 +103,7 @@ def test_generated_gradient_agrees_with_hand_written(golden, seed):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
 
 
+@COMPILED
 def test_generated_source_runs_where_it_is_pasted_beside_the_function(golden):
     args = golden.args(np.random.default_rng(0))
     df = s2s.grad(golden.primal, golden.argnums, strict=True)
@@ -97,6 +114,9 @@ def test_generated_source_runs_where_it_is_pasted_beside_the_function(golden):
         np.testing.assert_array_equal(got, want)
 
 
+
+
+@COMPILED
 def test_generated_gradient_is_as_lean_as_hand_written(golden):
     args = golden.args(np.random.default_rng(0))
     df = s2s.grad(golden.primal, golden.argnums)
@@ -105,3 +125,10 @@ def test_generated_gradient_is_as_lean_as_hand_written(golden):
     by_hand = statements(pathlib.Path(golden.path).read_text(), golden.by_hand.__name__)
     assert ours <= 1.2 * by_hand, f"{ours} statements, {by_hand} by hand:\n{text}"
     assert df.fallbacks == []
+
+
+@pytest.mark.parametrize("golden", NOT_COMPILED, indirect=True)
+def test_golden_is_not_compiled_yet(golden):
+    """If this fails, take the name out of NOT_COMPILED."""
+    with pytest.raises(s2s.UnsupportedSyntaxError):
+        s2s.grad(golden.primal, golden.argnums, strict=True)(*golden.args(np.random.default_rng(0)))
