@@ -35,6 +35,7 @@ class Outcome:
     compiled: else the tape was taken, for the `reason`.
     raised: the function raised, and so did its gradient.
     finite: else there is nothing to compare with differences. At a `kink` these do not agree among themselves.
+    second: whether the second derivative was compared.
     """
 
     compiled: bool = True
@@ -42,6 +43,7 @@ class Outcome:
     raised: bool = False
     finite: bool = True
     kink: bool = False
+    second: bool = False
 
 
 # --- trees of numbers ---
@@ -120,16 +122,30 @@ def same(a: Any, b: Any) -> bool:
 
 
 def verify(
-    f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None = None, *, each_stage: bool = True, seed: int = 0
+    f: Any,
+    args: Sequence[Any],
+    argnums: int | Sequence[int] | None = None,
+    *,
+    each_stage: bool = True,
+    second: bool = False,
+    seed: int = 0,
 ) -> Outcome:
-    """Compare everything that is generated for a call of `f`; `argnums` are all that hold a float, if not given."""
+    """Compare everything that is generated for a call of `f`; `argnums` are all that hold a float, if not given.
+
+    each_stage: run the program after each pass too. second: compare a second derivative.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return _verify(f, args, argnums, each_stage, np.random.default_rng(seed))
+        return _verify(f, args, argnums, each_stage, second, np.random.default_rng(seed))
 
 
 def _verify(
-    f: Any, args: Sequence[Any], argnums: int | Sequence[int] | None, each_stage: bool, rng: np.random.Generator
+    f: Any,
+    args: Sequence[Any],
+    argnums: int | Sequence[int] | None,
+    each_stage: bool,
+    second: bool,
+    rng: np.random.Generator,
 ) -> Outcome:
     found = Outcome()
     argnums = differentiable(args) if argnums is None else [argnums] if isinstance(argnums, int) else list(argnums)
@@ -143,13 +159,10 @@ def _verify(
         gradient = s2s.value_and_grad(f, argnums)
     if isinstance(plain, Exception):
         found.raised = True
-        raised = run(gradient, args)
+        raised = run(gradient, args, keep=True)
         assert type(raised) is type(plain) and raised.args == plain.args, f"{raised!r} instead of {plain!r}"
         return found
-    result = run(gradient, args)
-    if isinstance(result, Exception):
-        raise result
-    value, gradients = result
+    value, gradients = run_or_raise(gradient, args)
     assert same(value, plain), f"the value is {value!r}, not {plain!r}"
     fits(gradients, [args[i] for i in argnums])
     tangents = [direction(rng, arg) if i in argnums else None for i, arg in enumerate(args)]
@@ -159,23 +172,37 @@ def _verify(
         along = inner(gradients, [tangents[i] for i in argnums])
         found.kink = not agrees_with_differences(f, args, tangents, along, single)
         agrees_with_tape(f, args, argnums, gradients, 1e-4 if single else 1e-9)
-        if found.compiled:
-            agrees_with_forward_mode(f, args, tangents, plain, along, 1e-4 if single else 1e-9)
+        agrees_with_forward_mode(f, args, tangents, plain, along, 1e-4 if single else 1e-9, found.compiled)
     if found.compiled and each_stage:
         tolerance = 1e-4 if single else 1e-9
         check_stages(gradient, args, plain, gradients, tolerance if found.finite else None)
+    if second and found.finite and not found.kink and not single:
+        found.second = second_derivative_agrees(f, args, argnums, tangents)
     return found
 
 
-def run(f: Any, args: Sequence[Any], **keywords: Any) -> Any:
-    """What a call on copies of the arguments returns, or raises. The arguments stay as they were."""
+def run(f: Any, args: Sequence[Any], *, keep: bool = False) -> Any:
+    """What a call on copies of the arguments returns, or raises.
+
+    keep: the call must leave its arguments as they were, also where the function writes into them.
+    """
     given = copy.deepcopy(args)
     try:
-        result = f(*given, **keywords)
+        result = f(*given)
     except Exception as error:
         return error
-    for before, after in zip(leaves(args), leaves(given), strict=True):
-        assert same(before, after), "an argument was changed"
+    if keep:
+        assert mapped(type, given) == mapped(type, args), "the structure of an argument was changed"
+        for before, after in zip(leaves(args), leaves(given), strict=True):
+            assert same(before, after), f"an argument was changed: {after!r}, not {before!r}"
+    return result
+
+
+def run_or_raise(f: Any, args: Sequence[Any]) -> Any:
+    """What a call returns that leaves its arguments as they were."""
+    result = run(f, args, keep=True)
+    if isinstance(result, Exception):
+        raise result
     return result
 
 
@@ -237,14 +264,41 @@ def equal_trees(got: Any, expected: Any, tolerance: float, what: str) -> None:
 
 
 def agrees_with_forward_mode(
-    f: Any, args: Sequence[Any], tangents: Sequence[Any], plain: Any, along: float, tolerance: float
+    f: Any, args: Sequence[Any], tangents: Sequence[Any], plain: Any, along: float, tolerance: float, compiled: bool
 ) -> None:
-    result = run(functools.partial(s2s.jvp, f, strict=True), (tuple(args), tuple(tangents)))
-    if isinstance(result, Exception):
-        raise result
-    value, tangent = result
+    value, tangent = run_or_raise(functools.partial(s2s.jvp, f, strict=compiled), (tuple(args), tuple(tangents)))
     assert same(value, plain), f"forward mode gives the value {value!r}, not {plain!r}"
     assert close(float(tangent), along, tolerance), f"forward mode gives {tangent!r}, the gradient {along!r}"
+
+
+def second_derivative_agrees(
+    f: Any, args: Sequence[Any], argnums: Sequence[int], tangents: Sequence[Any], h: float = 1e-5
+) -> bool:
+    """Compare reverse over reverse, and forward over reverse, with differences of the gradient, all along `tangents`.
+
+    False where it cannot be told: at a kink of the gradient, or where a second derivative is not finite.
+    """
+    gradient = s2s.grad(f, argnums)
+    moved = [tangents[i] for i in argnums]
+
+    def slope(*args: Any) -> Any:
+        return sum(np.sum(g * d) for g, d in zip(leaves(gradient(*args)), leaves(moved)) if d is not None)
+
+    along = spread(tangents, args)
+    quotients = []
+    for step in (h, h / 3):
+        ends = [mapped(lambda x, d: x if d is None else x + s * d, list(args), along) for s in (step, -step)]
+        up, down = (run(slope, end) for end in ends)
+        if isinstance(up, Exception) or isinstance(down, Exception):
+            return False
+        quotients.append(float(up - down) / (2 * step))
+    if not close(*quotients, 1e-4) or not abs(quotients[0]) < LARGE:
+        return False
+    twice = inner(run_or_raise(s2s.grad(slope, argnums), args), moved)
+    assert close(twice, quotients[0], 2e-4), f"reverse over reverse gives {twice!r}, differences {quotients}"
+    _, mixed = run_or_raise(functools.partial(s2s.jvp, slope), (tuple(args), tuple(tangents)))
+    assert close(float(mixed), twice, 1e-9), f"forward over reverse gives {mixed!r}, reverse over reverse {twice!r}"
+    return True
 
 
 # --- stages ---
