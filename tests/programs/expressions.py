@@ -156,6 +156,56 @@ def shrink(values):
     return values / (1.0 + size) if size > 1.0 else values * 0.5
 
 
+def scale_into(values, k):
+    values *= k
+
+
+def tail(values):
+    return values[1:]
+
+
+def push(values, p):
+    values[1:] = values[:-1]
+    values[0] = p
+    return values
+
+
+def relax(values, p):
+    """Writes in a loop that is left early; returns a view."""
+    for i in range(1, len(values)):
+        if values[i] > 1.13:
+            return values[::-1]
+        values[i] = 0.5 * values[i - 1] + math.sin(p)
+        if values[i] < -0.91:
+            break
+    return values
+
+
+def either(p, q, bound):
+    if p[0] > bound:
+        return p
+    return q
+
+
+def blend_into(p, q):
+    """Its arguments may share memory."""
+    p[1:] += 0.5 * q[:-1]
+    q *= 0.9
+    return p
+
+
+def raised(p):
+    """Of a number or of an array, which it writes into."""
+    p += 0.3
+    return p
+
+
+def fill_all(items, p):
+    for item in items:
+        item[0] += p
+    items[0][-1] = item[1] * p
+
+
 class Line:
     def __init__(self, slope):
         self.slope = slope

@@ -14,25 +14,28 @@ from __future__ import annotations
 
 import linecache
 import math
+import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from hypothesis import strategies as st
 
 from tests.programs.expressions import ARRAY, HELPERS, MATRIX, SCALAR, SIZE
 
 SCALARS = ["a", "b", "c"]
 ARRAYS = ["u", "v"]
 MATRICES = ["m", "q"]
-NAMES = {"s": SCALARS, "a": ARRAYS, "m": MATRICES}
 SIGNATURE = "a, b, u, m, pair, knobs, rows, weights, picks, n"
 
 # What programs hold now and then although it goes to the tape: it must come out right there.
 NOT_COMPILED = ["store", "append", "try", "object", "number class"]
+
+ALIASING = ["alias", "choice", "view", "swap", "in_turn"]
+LOOPS = ["for", "rows", "while", "forever", "cells", "in_turn", "late"]
+EXITS = ["break", "continue", "return", "forever"]
 
 
 @dataclass
@@ -47,23 +50,60 @@ class Program:
         """Whether it holds nothing that is known to go to the tape."""
         return not set(NOT_COMPILED) & set(self.constructs)
 
+    @property
+    def mixed(self) -> bool:
+        """Whether it gives values second names, loops, and leaves early."""
+        return all(set(kinds) & set(self.constructs) for kinds in (ALIASING, LOOPS, EXITS))
+
+
+T = TypeVar("T")
+
 
 class Writer:
-    """Writes one program by drawing from Hypothesis."""
+    """Writes one program by random choices.
 
-    def __init__(self, draw: Any) -> None:
-        self.draw = draw
+    names: what a template's `{s}`, `{a}` and `{m}` may stand for.
+    indices: names of the surrounding loops that count within 0 to 3.
+    """
+
+    length = 2, 5  # the statements of a program that are in no block, at least and at most
+
+    def __init__(self, seed: int, nesting: int = 3) -> None:
+        self.random = random.Random(seed)
+        self.nesting = nesting
+        self.names = {"s": SCALARS, "a": ARRAYS, "m": MATRICES}
+        self.indices: list[str] = []
         self.lines: list[str] = []
         self.constructs: Counter[str] = Counter()
         self.made = 0
 
+    def program(self) -> Program:
+        self.lines.append(f"def f({SIGNATURE}):")
+        self.write_start()
+        for _ in range(self.random.randint(*self.length)):
+            self.statement(1, self.nesting, False)
+        self.lines.append(f"    return {self.result()}")
+        return Program("\n".join(self.lines) + "\n", self.constructs)
+
+    def write_start(self) -> None:
+        self.lines += ["    c = a * b", "    v = u * 0.5 + b", "    q = m * 0.3"]
+
+    def result(self) -> str:
+        return self.choose([
+            "a + b * c", "c + np.sum(u * v)", "a * b + np.mean(v) + np.sum(q)", "b + math.tanh(a) * np.sum(u)",
+            "c * (m @ v)[1]",
+        ])  # fmt: skip
+
     # --- expressions ---
 
-    def choose(self, options: Sequence[str]) -> str:
-        return self.draw(st.sampled_from(options))  # type: ignore[no-any-return]
+    def choose(self, options: Sequence[T]) -> T:
+        return self.random.choice(options)
 
     def often(self, one_in: int) -> bool:
-        return self.draw(st.integers(0, one_in - 1)) == one_in // 2  # type: ignore[no-any-return]
+        return self.random.randrange(one_in) == 0
+
+    def shuffled(self, options: Sequence[T]) -> list[T]:
+        return self.random.sample(options, len(options))
 
     def fresh(self, stem: str) -> str:
         self.made += 1
@@ -76,40 +116,54 @@ class Writer:
     def expression(self, templates: Mapping[str, Sequence[str]]) -> str:
         kind = self.choose(list(templates))
         self.constructs[kind] += 1
+        return self.filled(self.choose(templates[kind]))
+
+    def filled(self, template: str) -> str:
+        """A template with its places taken by names."""
         same: dict[str, str] = {}
 
-        def name(match: re.Match[str]) -> str:
-            drawn = self.choose(NAMES[match[1][0]])
-            return same.setdefault(match[1], drawn) if len(match[1]) == 2 else drawn
+        def place(match: re.Match[str]) -> str:
+            drawn = self.place(match[1])
+            return same.setdefault(match[1], drawn) if match[1][1:] == "0" else drawn
 
-        return re.sub(r"\{(\w+)\}", name, self.choose(templates[kind]))
+        return re.sub(r"\{(\w+)\}", place, template)
+
+    def name(self, kind: str) -> str:
+        return self.choose(self.names[kind])
+
+    def place(self, key: str) -> str:
+        return self.name(key[0])
 
     def scalar(self) -> str:
         return self.expression(SCALAR)
 
     def condition(self) -> str:
-        kind = self.draw(st.integers(0, 9))
+        kind = self.random.randrange(10)
         if kind == 0:
             self.constructs["chained comparison"] += 1
-            return f"-0.9123 < {self.choose(SCALARS)} <= {self.bound()}"
+            return f"-0.9123 < {self.name('s')} <= {self.bound()}"
         if kind == 1:
             self.constructs["walrus"] += 1
-            name = self.choose(SCALARS)
+            name = self.name("s")
             return f"({name} := {self.scalar()}) {self.choose(['>', '<'])} {self.bound()}"
-        test = f"{self.choose(SCALARS)} {self.choose(['>', '<', '<=', '>='])} {self.bound()}"
+        test = f"{self.name('s')} {self.choose(['>', '<', '<=', '>='])} {self.bound()}"
         if kind == 2:
             self.constructs["and/or"] += 1
-            name, bound = self.choose(SCALARS), self.bound()
+            name, bound = self.name("s"), self.bound()
             other = self.choose([f"{name} > {bound}", "n > 1", f"not {name} < {bound}"])
             return f"{test} {self.choose(['and', 'or'])} {other}"
         return test
 
     def bound(self) -> str:
-        return repr(round(self.draw(st.integers(-12, 12)) / 11 + 0.0137, 4))
+        return repr(round(self.random.randint(-12, 12) / 11 + 0.0137, 4))
 
     # --- statements ---
 
     def statement(self, depth: int, room: int, loop: bool) -> None:
+        options = NOT_COMPILED if self.often(40) else self.options(room, loop)
+        getattr(self, "write_" + self.choose(options).replace(" ", "_"))(depth, room, loop)
+
+    def options(self, room: int, loop: bool) -> list[str]:
         options = ["scalar"] * 5 + ["array"] * 3 + ["augmented"] * 2 + ["matrix", "unpack", "star", "nested unpack"]
         options += ["conditional", "alias", "list", "dict", "tuple", "text", "assert", "effect"]
         if room > 0:
@@ -117,80 +171,79 @@ class Writer:
             options += ["while", "for_else", "while_else", "errstate", "forever"]
         if loop:
             options += ["break", "continue", "return"] * 2
-        if self.often(40):
-            options = NOT_COMPILED
-        getattr(self, "write_" + self.choose(options).replace(" ", "_"))(depth, room, loop)
+        return options
 
     def block(self, depth: int, room: int, loop: bool) -> None:
-        for _ in range(self.draw(st.integers(1, 3))):
+        for _ in range(self.random.randint(1, 3)):
             self.statement(depth, room, loop)
 
     def write_scalar(self, depth: int, room: int, loop: bool) -> None:
-        self.add(depth, f"{self.choose(SCALARS)} = {self.scalar()}", "assign")
+        self.add(depth, f"{self.name('s')} = {self.scalar()}", "assign")
 
     def write_array(self, depth: int, room: int, loop: bool) -> None:
-        self.add(depth, f"{self.choose(ARRAYS)} = {self.expression(ARRAY)}", "assign")
+        self.add(depth, f"{self.name('a')} = {self.expression(ARRAY)}", "assign")
 
     def write_matrix(self, depth: int, room: int, loop: bool) -> None:
-        self.add(depth, f"{self.choose(MATRICES)} = {self.expression(MATRIX)}", "assign")
+        self.add(depth, f"{self.name('m')} = {self.expression(MATRIX)}", "assign")
 
     def write_augmented(self, depth: int, room: int, loop: bool) -> None:
-        self.add(depth, f"{self.choose(SCALARS)} {self.choose(['+=', '-=', '*='])} {self.scalar()}", "augmented")
+        self.add(depth, f"{self.name('s')} {self.choose(['+=', '-=', '*='])} {self.scalar()}", "augmented")
 
     def write_unpack(self, depth: int, room: int, loop: bool) -> None:
-        first, second = self.draw(st.permutations(SCALARS))[:2]
-        both, part = f"{self.scalar()}, {self.scalar()}", f"{self.choose(ARRAYS)}[:2]"
+        first, second = self.shuffled(SCALARS)[:2]
+        both, part = f"{self.scalar()}, {self.scalar()}", f"{self.name('a')}[:2]"
         value = self.choose([both, f"{second}, {first}", "rows[0]", part])
         self.add(depth, f"{first}, {second} = {value}", "unpack")
 
     def write_star(self, depth: int, room: int, loop: bool) -> None:
         rest = self.fresh("rest")
         value = self.choose(["a, b, c, 0.5", f"[{self.scalar()}, b, c]", "(c, a, b)"])
-        self.add(depth, f"{self.choose(SCALARS)}, *{rest} = {value}", "star")
-        self.add(depth, f"{self.choose(SCALARS)} = {rest}[1] + len({rest}) * 0.1", "star")
+        self.add(depth, f"{self.name('s')}, *{rest} = {value}", "star")
+        self.add(depth, f"{self.name('s')} = {rest}[1] + len({rest}) * 0.1", "star")
 
     def write_nested_unpack(self, depth: int, room: int, loop: bool) -> None:
-        first, second, third = self.draw(st.permutations(SCALARS))
+        first, second, third = self.shuffled(SCALARS)
         self.add(depth, f"({first}, {second}), {third} = ({self.scalar()}, {third}), {first}", "nested unpack")
 
     def write_alias(self, depth: int, room: int, loop: bool) -> None:
-        names = NAMES[self.choose(list(NAMES))]
+        names = self.choose(list(self.names.values()))
         self.add(depth, f"{self.choose(names)} = {self.choose(names)}", "alias")
 
     def write_conditional(self, depth: int, room: int, loop: bool) -> None:
         value = f"{self.scalar()} if {self.condition()} else {self.scalar()}"
         if self.often(3):
-            value = f"{self.choose(ARRAYS)} if {self.condition()} else {self.expression(ARRAY)}"
-            self.add(depth, f"{self.choose(ARRAYS)} = {value}", "conditional")
+            value = f"{self.name('a')} if {self.condition()} else {self.expression(ARRAY)}"
+            self.add(depth, f"{self.name('a')} = {value}", "conditional")
         else:
-            self.add(depth, f"{self.choose(SCALARS)} = {value}", "conditional")
+            self.add(depth, f"{self.name('s')} = {value}", "conditional")
 
     def write_list(self, depth: int, room: int, loop: bool) -> None:
         items = self.fresh("items")
-        self.add(depth, f"{items} = [{self.scalar()}, {self.choose(SCALARS)}, {self.choose(SCALARS)}]", "list")
-        self.add(depth, f"{self.choose(SCALARS)} = {items}[0] * 0.5 + {items}[{self.choose(['2', '-1', 'n'])}]", "list")
+        self.add(depth, f"{items} = [{self.scalar()}, {self.name('s')}, {self.name('s')}]", "list")
+        self.add(depth, f"{self.name('s')} = {items}[0] * 0.5 + {items}[{self.choose(['2', '-1', 'n'])}]", "list")
 
     def write_dict(self, depth: int, room: int, loop: bool) -> None:
         box = self.fresh("box")
-        self.add(depth, f"{box} = {{'p': {self.scalar()}, 'w': {self.choose(ARRAYS)}}}", "dict")
-        self.add(depth, f"{self.choose(SCALARS)} = {box}['p'] * {box}['w'][0]", "dict")
+        self.add(depth, f"{box} = {{'p': {self.scalar()}, 'w': {self.name('a')}}}", "dict")
+        self.add(depth, f"{self.name('s')} = {box}['p'] * {box}['w'][0]", "dict")
 
     def write_tuple(self, depth: int, room: int, loop: bool) -> None:
         pair = self.fresh("both")
         self.add(depth, f"{pair} = ({self.scalar()}, {self.expression(ARRAY)})", "tuple")
-        uses = [f"b, v = {pair}", f"c = weigh({pair}, {self.choose(SCALARS)})", f"u = {pair}[1]"]
+        uses = [f"b, v = {pair}", f"c = weigh({pair}, {self.name('s')})", f"u = {pair}[1]"]
         self.add(depth, self.choose(uses), "tuple")
 
     def write_text(self, depth: int, room: int, loop: bool) -> None:
-        label = self.fresh("label")
-        self.add(depth, f'{label} = f"{{{self.choose(SCALARS)}:.2f}} of {{n}}"', "f-string")
-        self.add(depth, f"{self.choose(SCALARS)} *= 0.5 + len({label}) * 0.01", "f-string")
+        label, number = self.fresh("label"), self.name("s")
+        self.add(depth, f'{label} = f"{{{number}:.2f}} of {{n}}"', "f-string")
+        self.add(depth, f"{self.name('s')} *= 0.5 + len({label}) * 0.01", "f-string")
 
     def write_assert(self, depth: int, room: int, loop: bool) -> None:
-        self.add(depth, f'assert n >= 0 or {self.choose(SCALARS)} > 0, f"n is {{n}}"', "assert")
+        number = self.name("s")
+        self.add(depth, f'assert n >= 0 or {number} > 0, f"n is {{n}}"', "assert")
 
     def write_effect(self, depth: int, room: int, loop: bool) -> None:
-        effects = ["pass", f"bump({self.choose(SCALARS)})", f"{self.choose(ARRAYS)}.sum()", '"a text"']
+        effects = ["pass", f"bump({self.name('s')})", f"{self.name('a')}.sum()", '"a text"']
         self.add(depth, self.choose(effects), "effect")
 
     def write_errstate(self, depth: int, room: int, loop: bool) -> None:
@@ -214,9 +267,11 @@ class Writer:
         rounds = self.choose(["0", "1", "2", "3", "4", "n", "1, n + 2", "3, 0, -1", "len(rows)"])
         self.add(depth, f"for {index} in range({rounds}):", "for")
         if self.often(2):
-            value = f"{self.choose(SCALARS)} * 0.7 + {self.choose(ARRAYS)}[{index}]"
-            self.add(depth + 1, f"{self.choose(SCALARS)} = {value}", "index")
+            value = f"{self.name('s')} * 0.7 + {self.name('a')}[{index}]"
+            self.add(depth + 1, f"{self.name('s')} = {value}", "index")
+        self.indices.append(index)
         self.block(depth + 1, room - 1, True)
+        self.indices.pop()
 
     def write_for_else(self, depth: int, room: int, loop: bool) -> None:
         self.choose_loop(depth, room, loop)
@@ -228,25 +283,25 @@ class Writer:
 
     def write_rows(self, depth: int, room: int, loop: bool) -> None:
         x, y = self.fresh("x"), self.fresh("y")
-        first, second = self.choose(ARRAYS), self.choose(ARRAYS)
-        matrix = self.choose(MATRICES)
-        head, item = self.draw(st.sampled_from([
+        first, second = self.name("a"), self.name("a")
+        matrix = self.name("m")
+        head, item = self.choose([
             (f"{x} in {first}", x), (f"{x} in reversed({first})", x), (f"{x} in {first}[::-1]", x),
             (f"{y}, {x} in enumerate({first})", f"{x} * {y}"), (f"{x}, {y} in zip({first}, {second})", f"{x} * {y}"),
             (f"{x}, {y} in rows", f"{x} * {y}"), (f"{x}, {y} in enumerate(rows, 1)", f"{y}[0] * {x}"),
             (f"{x}, ({y}, _) in zip({first}, rows)", f"{x} - {y}"), (f"{x} in (a, b, c)", x),
             (f"{x} in [b, {first}[1]]", x), (f"{y}, {x} in rates.items()", f"{x} + len({y})"),
             (f"{x} in {matrix}", f"{x}.sum()"), (f"{x} in picks", f"{first}[{x}]"),
-        ]))  # fmt: skip
+        ])  # fmt: skip
         self.add(depth, f"for {head}:", "rows")
-        self.add(depth + 1, f"{self.choose(SCALARS)} = {self.choose(SCALARS)} * 0.5 + {item}", "rows")
+        self.add(depth + 1, f"{self.name('s')} = {self.name('s')} * 0.5 + {item}", "rows")
         self.block(depth + 1, room - 1, True)
 
     def write_while(self, depth: int, room: int, loop: bool) -> None:
         count = self.fresh("k")
         self.add(depth, f"{count} = 0", "while")
         extra = f" and ({self.condition()})" if self.often(2) else ""  # a condition may hold an `or`
-        self.add(depth, f"while {count} < {self.draw(st.integers(0, 4))}{extra}:", "while")
+        self.add(depth, f"while {count} < {self.random.randint(0, 4)}{extra}:", "while")
         self.add(depth + 1, f"{count} += 1", "while")
         self.block(depth + 1, room - 1, True)
 
@@ -267,7 +322,7 @@ class Writer:
     def leave(self, depth: int, statement: str) -> None:
         self.add(depth, f"if {self.condition()}:", "if")
         if self.often(2):
-            self.add(depth + 1, f"{self.choose(SCALARS)} = {self.scalar()}", "assign")
+            self.add(depth + 1, f"{self.name('s')} = {self.scalar()}", "assign")
         self.add(depth + 1, statement, statement.split()[0])
 
     def write_break(self, depth: int, room: int, loop: bool) -> None:
@@ -277,51 +332,38 @@ class Writer:
         self.leave(depth, "continue")
 
     def write_return(self, depth: int, room: int, loop: bool) -> None:
-        self.leave(depth, f"return {self.choose(SCALARS)} + np.sum({self.choose(ARRAYS)}) * 0.1")
+        self.leave(depth, f"return {self.name('s')} + np.sum({self.name('a')}) * 0.1")
 
     # --- what goes to the tape ---
 
     def write_store(self, depth: int, room: int, loop: bool) -> None:
-        name = self.choose(ARRAYS)
-        self.add(depth, f"{name} = {self.choose(ARRAYS)} * 1.0", "store")
-        writes = [f"{name}[1] = {self.scalar()}", f"{name}[:2] *= {self.choose(SCALARS)}", f"{name} += 0.1"]
+        name = self.name("a")
+        self.add(depth, f"{name} = {self.name('a')} * 1.0", "store")
+        writes = [f"{name}[1] = {self.scalar()}", f"{name}[:2] *= {self.name('s')}", f"{name} += 0.1"]
         self.add(depth, self.choose(writes), "store")
 
     def write_append(self, depth: int, room: int, loop: bool) -> None:
         stack = self.fresh("stack")
         self.add(depth, f"{stack} = [{self.scalar()}]", "append")
         self.add(depth, f"{stack}.append({self.scalar()})", "append")
-        self.add(depth, f"{self.choose(SCALARS)} = {stack}.pop() + {stack}[0]", "append")
+        self.add(depth, f"{self.name('s')} = {stack}.pop() + {stack}[0]", "append")
 
     def write_try(self, depth: int, room: int, loop: bool) -> None:
         self.add(depth, "try:", "try")
-        self.add(depth + 1, f"{self.choose(SCALARS)} = {self.scalar()}", "try")
+        self.add(depth + 1, f"{self.name('s')} = {self.scalar()}", "try")
         self.add(depth, "except ZeroDivisionError:", "try")
-        self.add(depth + 1, f"{self.choose(SCALARS)} = 0.3", "try")
+        self.add(depth + 1, f"{self.name('s')} = 0.3", "try")
 
     def write_object(self, depth: int, room: int, loop: bool) -> None:
-        self.add(depth, f"{self.choose(SCALARS)} = line.at({self.choose(SCALARS)})", "object")
+        self.add(depth, f"{self.name('s')} = line.at({self.name('s')})", "object")
 
     def write_number_class(self, depth: int, room: int, loop: bool) -> None:
-        self.add(depth, f"{self.choose(SCALARS)} = np.float64({self.choose(SCALARS)}) * 0.7", "number class")
+        self.add(depth, f"{self.name('s')} = np.float64({self.name('s')}) * 0.7", "number class")
 
     def write_closure(self, depth: int, room: int, loop: bool) -> None:
         inner = self.fresh("inner")
-        self.add(depth, f"{inner} = lambda x: x * {self.choose(SCALARS)}", "closure")
-        self.add(depth, f"{self.choose(SCALARS)} = {inner}({self.choose(SCALARS)})", "closure")
-
-
-@st.composite
-def programs(draw: Any, nesting: int = 3) -> Program:
-    """Programs `f(a, b, u, m, pair, knobs, rows, weights, picks, n)`."""
-    writer = Writer(draw)
-    writer.lines += [f"def f({SIGNATURE}):", "    c = a * b", "    v = u * 0.5 + b", "    q = m * 0.3"]
-    for _ in range(draw(st.integers(2, 5))):
-        writer.statement(1, nesting, False)
-    results = ["a + b * c", "c + np.sum(u * v)", "a * b + np.mean(v) + np.sum(q)", "b + math.tanh(a) * np.sum(u)"]
-    results += ["c * (m @ v)[1]"]
-    writer.lines.append(f"    return {draw(st.sampled_from(results))}")
-    return Program("\n".join(writer.lines) + "\n", writer.constructs)
+        self.add(depth, f"{inner} = lambda x: x * {self.name('s')}", "closure")
+        self.add(depth, f"{self.name('s')} = {inner}({self.name('s')})", "closure")
 
 
 _count = 0

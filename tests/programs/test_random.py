@@ -1,65 +1,83 @@
 """Random programs: what is compiled of them is right, and nearly all are compiled."""
 
-from collections import Counter
-
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.programs.expressions import ARRAY, MATRIX, SCALAR
-from tests.programs.generator import NOT_COMPILED, arguments, define, programs
-from tests.programs.verify import verify
-
-SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+from tests.programs.generator import NOT_COMPILED, Writer
+from tests.programs.hunt import explore
+from tests.programs.inplace import INPLACE, InplaceWriter
+from tests.programs.shrink import shrunk
 
 # What a statement of the generator is counted as, besides the kinds of its expressions.
 STATEMENTS = """assign augmented unpack star alias conditional list dict tuple effect assert errstate if elif else for
 index rows while forever break continue return walrus""".split()
 STATEMENTS += ["nested unpack", "f-string", "loop else", "chained comparison", "and/or"]
 
-
-def explored(count, nesting=3):
-    """Verify `count` random programs; what was found out about them, summed."""
-    seen = Counter()
-
-    @settings(max_examples=count, suppress_health_check=SLOW)
-    @given(programs(nesting), st.integers(0, 999))
-    def hold(program, seed):
-        outcome = verify(define(program), arguments(seed))
-        seen.update(programs=1, kink=outcome.kink, finite=outcome.finite, raised=outcome.raised)
-        if program.compiles:
-            seen.update(eligible=1, compiled=outcome.compiled)
-
-    hold()
-    return seen
+# The share of programs that must be compiled, of those that hold nothing known to go to the tape.
+COMPILED = {Writer: 0.95, InplaceWriter: 0.0}
+ELIGIBLE = {Writer: 0.6, InplaceWriter: 0.6}
+WRITERS = pytest.mark.parametrize("writer", [Writer, InplaceWriter])
 
 
-def right_and_compiled(seen):
-    assert seen["compiled"] >= 0.95 * seen["eligible"], seen
-    assert seen["eligible"] >= 0.7 * seen["programs"], seen
+def right_and_compiled(found, writer):
+    counts = found.counts
+    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    assert counts["strictly"] >= COMPILED[writer] * counts["eligible"], found
+    assert counts["eligible"] >= ELIGIBLE[writer] * counts["programs"], found
     # Only so many may escape the comparison with differences.
-    assert seen["finite"] - seen["kink"] >= 0.9 * seen["programs"], seen
+    assert counts["finite"] - counts["kink"] >= 0.9 * counts["programs"], found
 
 
-def test_gradients_of_random_programs_are_right_at_every_stage():
-    right_and_compiled(explored(60, nesting=2))
+@WRITERS
+@pytest.mark.parametrize("start", range(0, 400, 100))
+def test_random_programs_are_right(writer, start):
+    right_and_compiled(explore(range(start, start + 100), writer), writer)
+
+
+@WRITERS
+def test_random_programs_are_right_at_every_stage(writer):
+    right_and_compiled(explore(range(2000, 2060), writer, nesting=2, each_stage=True), writer)
 
 
 @pytest.mark.full
-def test_gradients_of_many_random_programs_are_right_at_every_stage():
-    right_and_compiled(explored(2000))
+@WRITERS
+@pytest.mark.parametrize("start", range(10_000, 20_000, 500))
+def test_many_random_programs_are_right(writer, start):
+    right_and_compiled(explore(range(start, start + 500), writer), writer)
 
 
-def test_the_generator_reaches_every_construct():
-    seen, sizes = Counter(), []
+@pytest.mark.full
+@WRITERS
+@pytest.mark.parametrize("start", range(20_000, 22_000, 500))
+def test_many_random_programs_are_right_at_every_stage(writer, start):
+    right_and_compiled(explore(range(start, start + 500), writer, each_stage=True), writer)
 
-    @settings(max_examples=400, suppress_health_check=SLOW)
-    @given(programs())
-    def look(program):
-        seen.update(program.constructs.keys())
-        sizes.append(sum(program.constructs.values()))
 
-    look()
-    expected = {*STATEMENTS, *SCALAR, *ARRAY, *MATRIX, *NOT_COMPILED}
-    assert expected - set(seen) == set()
+@WRITERS
+def test_the_generator_reaches_every_construct(writer):
+    programs = [writer(seed).program() for seed in range(1000)]
+    seen = set().union(*(program.constructs for program in programs))
+    expected = {*STATEMENTS, *SCALAR, *ARRAY, *MATRIX, *NOT_COMPILED, *(INPLACE if writer is InplaceWriter else [])}
+    assert expected - seen == set()
+    sizes = [sum(program.constructs.values()) for program in programs]
     assert sum(sizes) / len(sizes) > 15, "programs hold too few constructs"
+    assert sum(program.mixed for program in programs) > 0.2 * len(programs)
+
+
+def test_programs_write_in_place_in_many_ways():
+    programs = [InplaceWriter(seed).program() for seed in range(1000)]
+    kinds = [sum(kind in program.constructs for kind in INPLACE) for program in programs]
+    assert sum(kinds) / len(kinds) > 5
+    assert min(sum(kind in program.constructs for program in programs) for kind in INPLACE) > 50
+
+
+def test_a_failing_program_is_made_small():
+    def fails(text):
+        return "while" in text and "u[1:]" in text
+
+    text = next(
+        text for seed in range(1000) if fails(text := InplaceWriter(seed).program().text) and text.count("\n") > 25
+    )
+    small = shrunk(text, fails)
+    assert fails(small)
+    assert small.count("\n") <= 6, small
