@@ -52,8 +52,10 @@ class Findings:
         return "\n".join([*lines, *(f"{count:6} {reason}" for reason, count in self.refusals.most_common())])
 
 
-def explore(seeds: Iterable[int], writer: type[Writer], nesting: int = 3, each_stage: bool = False) -> Findings:
-    """Verify the programs of these seeds."""
+def explore(
+    seeds: Iterable[int], writer: type[Writer], nesting: int = 3, each_stage: bool = False, small: bool = True
+) -> Findings:
+    """Verify the programs of these seeds; `small`: make those that fail small."""
     found = Findings()
     for seed in seeds:
         program = writer(seed, nesting).program()
@@ -64,7 +66,8 @@ def explore(seeds: Iterable[int], writer: type[Writer], nesting: int = 3, each_s
             with limited(60):
                 outcome = verify(define(program), arguments(seed), each_stage=each_stage, second=seed % SECOND == 0)
         except (Exception, TimeUp) as error:
-            found.failures.append(smaller(seed, program.text, error, each_stage))
+            failure = Failure(seed, program.text, error)
+            found.failures.append(smaller(failure, each_stage) if small else failure)
             continue
         for what in ("compiled", "raised", "finite", "kink", "second"):
             found.counts[what] += getattr(outcome, what)
@@ -75,9 +78,9 @@ def explore(seeds: Iterable[int], writer: type[Writer], nesting: int = 3, each_s
     return found
 
 
-def smaller(seed: int, text: str, error: BaseException, each_stage: bool) -> Failure:
+def smaller(failure: Failure, each_stage: bool) -> Failure:
     """The failure of a small program that fails as this one does."""
-    failures: dict[str, BaseException] = {text: error}
+    seed, failures = failure.seed, {failure.text: failure.error}
 
     def fails(candidate: str) -> bool:
         try:
@@ -87,11 +90,11 @@ def smaller(seed: int, text: str, error: BaseException, each_stage: bool) -> Fai
             return False
         except Exception as other:
             failures[candidate] = other
-            return likeness(other) == likeness(error)
+            return likeness(other) == likeness(failure.error)
         return False
 
-    found = shrunk(text, fails)
-    return Failure(seed, found, failures[found])
+    text = shrunk(failure.text, fails)
+    return Failure(seed, text, failures[text])
 
 
 class TimeUp(BaseException):
@@ -124,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--nesting", type=int, default=3, help="how deep blocks lie in one another")
     parser.add_argument("--inplace", action="store_true", help="programs that write in place")
     parser.add_argument("--stages", action="store_true", help="run the program after each pass too")
+    parser.add_argument("--first", action="store_true", help="stop at the first that fails, and print it as it is")
     parser.add_argument("--show", action="store_true", help="print the programs and do no more")
     given = parser.parse_args(arguments)
     writer, total = (InplaceWriter if given.inplace else Writer), Findings()
@@ -131,12 +135,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.show:
             print(f"# seed {seed}\n{writer(seed, given.nesting).program().text}")
             continue
-        found = explore([seed], writer, given.nesting, given.stages)
+        found = explore([seed], writer, given.nesting, given.stages, not given.first)
         for failure in found.failures:
             print(failure, flush=True)
         total.failures += found.failures
         for name in ("counts", "constructs", "refusals"):
             getattr(total, name).update(getattr(found, name))
+        if given.first and total.failures:
+            break
     print(total)
     return min(len(total.failures), 1)
 
