@@ -86,6 +86,9 @@ class _Mutation:
         if not local or not isinstance(self.kind_of(x), K.Array):
             what = type(self.kind_of(x)).__name__.lower()
             raise NotCompiled(f"a write into {_SAID.get(what, 'an object')} is not compiled yet", origin=origin)
+        if K.ndim_of(self.kind_of(x)) == 0:
+            # Operations on such arrays make numbers, and so would those on its adjoint.
+            raise NotCompiled("a write into an array without dimensions is not compiled yet", origin=origin)
         self.found = True
         name = self.namer.bind(function.__name__, function)
         return core.place(gast.Expr(core.call(name, x, *args)), origin)

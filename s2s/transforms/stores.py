@@ -33,6 +33,7 @@ from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases, written_by
+from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.infer import infer
 from s2s.transforms.operations import Operations, basic_index
 from s2s.transforms.rulebody import Namer
@@ -120,6 +121,7 @@ class _Stores:
         self.numbers = _Numbers(fn)
         self.storages: dict[str, str] = dict(fn.facts.storages)
         self.views = {n: v for n, v in self.definitions(fn.body).items() if self.is_view(v)}
+        self.unsure = {name for _, name in unbound_reads(fn)}
         self.renewed: dict[int, list[str]] = {}  # by statement, the storages that get new versions in it
 
     def definitions(self, stmts: Sequence[Any]) -> dict[str, Any]:
@@ -165,8 +167,12 @@ class _Stores:
         if written is None:
             return [core.rebuilt(stmt, value=call)]
         origin = core.origin_of(stmt)
+        plan = self.plan(stmt, written)
+        for name in [written, *(name for name, _, _ in plan)]:
+            if name in self.unsure:
+                raise NotCompiled(UNBOUND.format(core.stem(name)), origin=origin)
         new = [core.assign(self.version(written, env), call, origin)]
-        for name, view, of in self.plan(stmt, written):
+        for name, view, of in plan:
             new.append(self.seen(name, view, of, env, origin))
         return new
 

@@ -17,9 +17,12 @@ from s2s.autograd.record import tape_value_and_grad
 NAMES = sorted(
     p.stem for p in pathlib.Path(__file__).parent.glob("*.py") if not p.stem.startswith("test_") and p.stem != "helpers"
 )
-# What is not compiled yet: there the tape, not the generated gradient, is compared with the hand-written one.
-NOT_COMPILED = """damping gate gauss_seidel heat histogram leaky log_det population ripple series thomas wave""".split()
+# Not compiled yet: there the tape, not the generated gradient, is compared with the hand-written one.
+NOT_COMPILED = ["series"]
+# Compiled, and not yet as lean as by hand.
+NOT_LEAN = "gate gauss_seidel heat leaky log_det population ripple thomas wave".split()
 COMPILED = [name for name in NAMES if name not in NOT_COMPILED]
+LEAN = [name for name in COMPILED if name not in NOT_LEAN]
 compiled = pytest.mark.parametrize("golden", COMPILED, indirect=True)
 
 
@@ -115,15 +118,23 @@ def test_generated_source_runs_where_it_is_pasted_beside_the_function(golden):
         np.testing.assert_array_equal(got, want)
 
 
-@compiled
-def test_generated_gradient_is_as_lean_as_hand_written(golden):
-    args = golden.args(np.random.default_rng(0))
+def leanness(golden):
+    """The statements of the generated gradient, relative to those of the hand-written one; and its text."""
     df = s2s.grad(golden.primal, golden.argnums)
-    text = df.source(*args)
-    ours = statements(text)
-    by_hand = statements(pathlib.Path(golden.path).read_text(), golden.by_hand.__name__)
-    assert ours <= 1.2 * by_hand, f"{ours} statements, {by_hand} by hand:\n{text}"
+    text = df.source(*golden.args(np.random.default_rng(0)))
     assert df.fallbacks == []
+    return statements(text) / statements(pathlib.Path(golden.path).read_text(), golden.by_hand.__name__), text
+
+
+@pytest.mark.parametrize("golden", LEAN, indirect=True)
+def test_generated_gradient_is_as_lean_as_hand_written(golden):
+    ratio, text = leanness(golden)
+    assert ratio <= 1.2, f"{ratio:.2f} times the statements by hand:\n{text}"
+
+
+@pytest.mark.parametrize("golden", NOT_LEAN, indirect=True)
+def test_golden_is_not_lean_yet(golden):
+    assert leanness(golden)[0] > 1.2, "take it out of NOT_LEAN"
 
 
 @pytest.mark.parametrize("golden", NOT_COMPILED, indirect=True)

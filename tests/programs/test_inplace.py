@@ -918,3 +918,19 @@ def test_a_global_buffer_is_left_as_the_function_leaves_it():
     expected[1] = 3 * x[1] ** 2 * x[0]
     expected[0] += x[1] ** 3
     np.testing.assert_allclose(gradient, expected, rtol=1e-12)
+
+
+def bound_under_a_condition(x, n):
+    if n > 1:
+        c = x * x
+    s = 0.0
+    for _ in range(3):
+        if n > 1:
+            c[0] *= x[1]
+            s += np.sum(c)
+    return s + np.sum(x)
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_a_buffer_that_is_bound_under_a_condition(n):
+    assert not verify(bound_under_a_condition, (drawn((3,), 0), n), second=True).raised
