@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -35,6 +35,7 @@ from s2s.compiler.store import STORE, Compiled
 from s2s.errors import ArgumentError, NotCompiled, S2SError
 from s2s.kinds import Kind
 from s2s.rules.registry import registry
+from s2s.runtime import pytree
 from s2s.runtime.stores import disjoint
 from s2s.transforms.task import Task
 
@@ -286,7 +287,7 @@ class Driver:
         """A variant that writes into arguments: where some of them share memory, the primal is recorded."""
 
         def unshared(*args: Any, **keywords: Any) -> Any:
-            if disjoint(v for v in (*args, *keywords.values()) if isinstance(v, np.ndarray)):
+            if disjoint(arrays_in([*args, *keywords.values()])):
                 return call(*args, **keywords)
             refusal = NotCompiled("arguments share memory, and the function writes into one of them")
             if self.request.strict:
@@ -345,6 +346,11 @@ def bound_values(
 def _passed(values: Values) -> tuple[types.FunctionType, ...]:
     """The functions among the arguments."""
     return tuple(v for v in values.values() if isinstance(v, types.FunctionType))
+
+
+def arrays_in(values: Iterable[Any]) -> list[Any]:
+    """The arrays among arguments, and in containers among them."""
+    return [leaf for value in values for leaf in pytree.leaves(value) if isinstance(leaf, np.ndarray)]
 
 
 def _recording(values: list[Any]) -> bool:

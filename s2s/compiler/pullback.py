@@ -18,15 +18,17 @@ from s2s.autograd.value import Value
 from s2s.codegen.build import annotate, listing
 from s2s.compiler.argnums import Selection, Wanted
 from s2s.compiler.derivative import GradientFunction
-from s2s.compiler.driver import Driver, Request
+from s2s.compiler.driver import Driver, Request, arrays_in
+from s2s.compiler.fallback import strict_error
 from s2s.compiler.layout import layout_of
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import contents
 from s2s.compiler.store import Compiled
 from s2s.compiler.target import target_of
-from s2s.errors import ArgumentError
+from s2s.errors import ArgumentError, NotCompiled
 from s2s.frontend.source import Unwrapped
 from s2s.runtime import pytree
+from s2s.runtime.stores import disjoint
 
 
 def pull_back(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool, strict: bool) -> tuple[Any, ...]:
@@ -35,7 +37,7 @@ def pull_back(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool, stri
     target = Unwrapped(inner.primal, inner.bound, inner.keywords) if inner else target_of(f)
     plain = Driver(target.function, Request("vjp", Selection((), single=False)), inner.driver if inner else None)
     nested = contains_variable([list(primals), *contents(target.function)])
-    values = plain.bind((*target.bound, *(primals if nested else map(_copied, primals))), target.keywords)
+    values = plain.bind((*target.bound, *primals), target.keywords)
     slots = _slots(plain, values, len(target.bound), len(primals))
     wanted = Selection(tuple(map(Wanted, dict.fromkeys(s.param for s in slots if s.active))), single=False)
     request = Request("vjp", wanted, has_aux, strict)
@@ -44,11 +46,16 @@ def pull_back(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool, stri
     if nested:
         return _recorded(driver, args, keywords, slots, has_aux, nested=True)
     compiled = driver.variant(values).compiled
-    if compiled.built is None:
-        assert compiled.refusal is not None
-        driver.report(compiled.refusal)
+    refusal = compiled.refusal
+    if refusal is None and compiled.writes and not disjoint(arrays_in(values.values())):
+        refusal = NotCompiled("arguments share memory, and the function writes into one of them")
+        if strict:
+            raise strict_error(refusal)
+    if refusal is not None:
+        driver.report(refusal)
         return _recorded(driver, args, keywords, slots, has_aux)
-    return _compiled(driver, compiled, values, slots, has_aux)
+    copies = {name: _copied(value) for name, value in values.items()}
+    return _compiled(driver, compiled, copies, slots, has_aux)
 
 
 @dataclass(frozen=True)

@@ -268,3 +268,33 @@ def test_value_is_that_of_the_plain_call_bit_for_bit():
         out, _ = s2s.vjp(mixed, x, w, strict=True)
         np.testing.assert_array_equal(out[0], mixed(x, w)[0])
         np.testing.assert_array_equal(out[1]["outer"][0], mixed(x, w)[1]["outer"][0])
+
+
+def test_written_argument_that_is_an_item_of_another():
+    def f(x, d):
+        x[0] = 5.0
+        return np.sum(x * d["a"][0])
+
+    x = np.array([1.0, 2.0])
+    assert s2s.grad(f, strict=True)(x, {"a": [np.ones(2)]}).tolist() == [0.0, 1.0]
+    for call in (s2s.grad(f), lambda *args: s2s.vjp(f, *args)):
+        with pytest.warns(FallbackWarning, match="share memory"), pytest.raises(s2s.InplaceModificationError):
+            call(x, {"a": [x]})
+
+
+def test_written_arguments_that_share_memory():
+    def f(x, y):
+        x[0] = 5.0
+        return np.sum(x * y)
+
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    out, pullback = s2s.vjp(f, x, y, strict=True)
+    assert out == 23.0
+    for got, want in zip(pullback(1.0), ([0.0, 4.0], [5.0, 2.0])):
+        np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(x, [1.0, 2.0])
+    for shared in (x, x[::-1]):
+        with pytest.raises(UnsupportedSyntaxError, match="share memory"):
+            s2s.vjp(f, x, shared, strict=True)
+        with pytest.warns(FallbackWarning), pytest.raises(s2s.InplaceModificationError):
+            s2s.vjp(f, x, shared)
