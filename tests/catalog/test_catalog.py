@@ -43,7 +43,7 @@ def refusal(sample: Sample) -> str | None:
     if any(isinstance(node, ast.GeneratorExp) for node in nodes):
         return "a generator expression"
     if any(isinstance(node, ast.Lambda) for node in nodes):
-        return "a lambda"
+        return "`def` is not compiled"
     if any(isinstance(node, ast.ListComp) for node in nodes):
         return "a comprehension"
     if any(getattr(node, "attr", None) == "append" for node in nodes):
