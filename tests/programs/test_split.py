@@ -36,7 +36,7 @@ def caller_of(f):
     return namespace["caller"]
 
 
-@pytest.mark.parametrize(("writer", "least"), [(Writer, 6), (InplaceWriter, 1)])
+@pytest.mark.parametrize(("writer", "least"), [(Writer, 6), (InplaceWriter, 0)])
 def test_pullbacks_and_calls_agree_with_the_gradient(monkeypatch, writer, least):
     compiled = called = 0
     for seed in range(40_000, 40_012):
