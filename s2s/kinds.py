@@ -7,8 +7,9 @@ least kind that covers two others, `UNKNOWN` covers all. A kind is hashable and 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,6 +170,7 @@ class Static(Kind):
 
 UNKNOWN = Unknown()
 NEVER = Never()
+_NOTHING_YET: Kind = NEVER
 NONE = NoneKind()
 FLOAT = Scalar(np.dtype(float), python=True)
 COMPLEX = Scalar(np.dtype(complex), python=True)
@@ -253,15 +255,24 @@ def join(a: Kind, b: Kind) -> Kind:
             return Tuple(tuple(map(join, a.items, b.items)), a.cls)
         if isinstance(a, List) and isinstance(b, List) and len(a.items) == len(b.items):
             return List(tuple(map(join, a.items, b.items)))
+        if isinstance(a, Sequence) and isinstance(b, Sequence) and a.cls is b.cls:
+            return Sequence(join(a.item, b.item), a.cls)
         if isinstance(a, Dict) and isinstance(b, Dict) and [k for k, _ in a.items] == [k for k, _ in b.items]:
             return Dict(tuple((k, join(v, w)) for (k, v), (_, w) in zip(a.items, b.items)))
         if isinstance(a, Record) and isinstance(b, Record) and a.cls is b.cls:
             if [k for k, _ in a.fields] == [k for k, _ in b.fields]:
                 return Record(a.cls, tuple((k, join(v, w)) for (k, v), (_, w) in zip(a.fields, b.fields)))
+    if {type(a), type(b)} <= {List, Sequence} and all(isinstance(k, List) or k.cls is list for k in (a, b)):  # type: ignore[attr-defined]
+        return Sequence(joined([*(children(a) or ()), *(children(b) or ())]), list)
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Int) and isinstance(other, (Scalar, Array, Numeric)) and other.dtype.kind in "fc":
             return Numeric(other.dtype) if isinstance(other, Array) else other
     return _join_numeric(a, b)
+
+
+def joined(kinds: Iterable[Kind]) -> Kind:
+    """The least kind that covers some kinds; NEVER for none."""
+    return functools.reduce(join, kinds, _NOTHING_YET)
 
 
 def _join_numeric(a: Kind, b: Kind) -> Kind:

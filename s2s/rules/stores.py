@@ -6,9 +6,53 @@ the passes ask: the kind of the result, and that it is the first argument's memo
 
 import numpy as np
 
-from s2s.rules.registry import jvp, linear, vjp
+from s2s import kinds as K
+from s2s.rules.registry import jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import scatter, shape_of, unbroadcast
-from s2s.runtime.stores import add_at, add_item, last_writes, private, seen_item, set_item, sub_at, sub_item
+from s2s.runtime.pytree import shadow, zero_tangent
+from s2s.runtime.stores import (
+    add_at,
+    add_item,
+    append,
+    drop_last,
+    last_writes,
+    private,
+    seen_item,
+    set_item,
+    sub_at,
+    sub_item,
+)
+
+# A list whose length is known to be more than this is taken for one of any length.
+LONGEST = 64
+
+
+def stored_kind(x, index, value):
+    """The kind of a container after `x[index] = value`; an array stays what it is."""
+    if isinstance(x, K.Dict) and getattr(index, "value", None) is not None:
+        return K.Dict(tuple({**dict(x.items), index.value: value}.items()))
+    if isinstance(x, K.List) and isinstance(index, K.Int):
+        return K.List(tuple(_stored(i, len(x.items), index.value, kind, value) for i, kind in enumerate(x.items)))
+    if isinstance(x, K.Sequence):
+        return K.Sequence(K.join(x.item, value), x.cls)
+    return x if isinstance(x, K.Array) else K.UNKNOWN
+
+
+def _stored(position, length, index, kind, value):
+    """The kind of the item at a position, after the one at an index, which may not be known, was assigned."""
+    if index is None:
+        return K.join(kind, value)
+    return value if position == index % length else kind
+
+
+def appended_kind(x, value):
+    if isinstance(x, K.List):
+        return K.List((*x.items, value)) if len(x.items) < LONGEST else K.Sequence(K.joined((*x.items, value)), list)
+    return K.Sequence(K.join(x.item, value), list) if isinstance(x, K.Sequence) else K.UNKNOWN
+
+
+def shortened_kind(x, last):
+    return K.List(x.items[:-1]) if isinstance(x, K.List) and x.items else x
 
 
 def same(x, *others):
@@ -16,7 +60,7 @@ def same(x, *others):
     return x
 
 
-@vjp(set_item, seen_item, wrt="x", view="x", mutates="x", kind=same)
+@vjp(set_item, seen_item, wrt="x", view="x", mutates="x", kind=stored_kind)
 def set_item_vjp_x(g, ans, x, index, value):
     kept = np.ones(np.shape(g), bool)
     kept[index] = False
@@ -69,9 +113,45 @@ def sub_item_jvp_value(value_dot, ans, x, index, value):
     return -add_item_jvp_value(value_dot, ans, x, index, value)
 
 
+zero_derivative(last_writes)
+
+
 @linear(private, wrt="x", kind=same)
 def private_vjp(g, ans, x):
     return g
 
 
-STORES = frozenset({set_item, add_item, sub_item, add_at, sub_at, seen_item})
+# --- lists and dicts --------------------------------------------------------------------------------------------
+
+
+@vjp(append, wrt="x", view="x", mutates="x", kind=appended_kind)
+def append_vjp_x(g, ans, x, value):
+    return g[:-1]
+
+
+@vjp(append, wrt="value")
+def append_vjp_value(g, ans, x, value):
+    return g[-1]
+
+
+@jvp(append, wrt="x")
+def append_jvp_x(x_dot, ans, x, value):
+    return [*x_dot, zero_tangent(value)]
+
+
+@jvp(append, wrt="value")
+def append_jvp_value(value_dot, ans, x, value):
+    return [*map(zero_tangent, x), value_dot]
+
+
+@vjp(drop_last, wrt="x", view="x", mutates="x", kind=shortened_kind)
+def drop_last_vjp(g, ans, x, last):
+    return [*g, shadow(last)]
+
+
+@jvp(drop_last, wrt="x", zeros="last")
+def drop_last_jvp(x_dot, ans, x, last):
+    return x_dot[:-1]
+
+
+STORES = frozenset({append, drop_last, set_item, add_item, sub_item, add_at, sub_at, seen_item})

@@ -44,8 +44,20 @@ def sub_at(x: Any, index: Any, value: Any) -> Any:
     return x
 
 
-def seen_item(x: Any, index: Any, part: Any) -> Any:
-    """`x`, a part of which was written into through its view `part = x[index]`; gives x."""
+def append(x: Any, value: Any) -> Any:
+    """`x.append(value)`; gives x."""
+    x.append(value)
+    return x
+
+
+def drop_last(x: Any, last: Any) -> Any:
+    """`x.pop()` of a list whose last item is `last`; gives x."""
+    x.pop()
+    return x
+
+
+def seen_item(x: Any, index: Any, value: Any) -> Any:
+    """`x`, a part of which was written into through its view `value = x[index]`; gives x."""
     return x
 
 

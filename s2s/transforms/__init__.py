@@ -18,11 +18,13 @@ items       kinds of the items of containers and iterators
 samples     small values that stand for kinds
 decided     results that kinds decide
 prune       branches that kinds decide
-mutation    writes into values are refused
+mutation    writes into memory -> calls of a few functions that write into their first argument
+meetings    meeting names that always stand for one object -> that object's name
 loops       loops over values -> loops over indices
 scalarise   containers built and taken apart again -> names
 leaves      items of container arguments -> names, once, at the start
 sequences   lists among NumPy's operands -> arrays
+stores      what is written into gets a new version, and so do its views
 activity    which names carry derivatives
 expand      functions whose rule is a decomposition -> a twin that computes the same
 
@@ -35,6 +37,7 @@ reverse/    the adjoint program:
   adjoints    names and states of adjoints, how they are started, added to and owned
   fragments   what one operation contributes to the adjoints of its operands
   restore     how the reverse sweep finds the values that it reads
+  stores      writes backwards: what was overwritten, and the adjoints of buffers
 split       the adjoint program in two: a forward and a reverse sweep
 partials    partial derivatives of one operation, and products with them
 rulebody    bodies of rules in the place of calls
@@ -43,6 +46,7 @@ operations  an operation of the program, bound to its rule
 ranges      signs and bounds of values, and so which slopes are finite
 
 The text that a person would write
+inplace     versions of memory -> its name; calls that write -> statements
 simplify    what is more than needed goes, to a fixed point, by the next four
 propagate   copies and known values in place of names
 peephole    small rewritings of derivative code
@@ -56,10 +60,12 @@ rename      our names -> plain ones
 comment     comments: the sweeps, the user's statements
 
 What passes ask
+aliases     which names may share memory, statement by statement
 bound       names that may be unbound when they are read
 callee      what an expression calls
 known       what functions do with memory, and what else: the table
 conduct     what a call does with its operands, by that table
+contents    of which arrays a statement reads more than the shape
 effects     what an expression may do besides giving a value
 liveness    which names may be read before they are assigned again
 renaming    names replaced all over a function

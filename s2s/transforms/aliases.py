@@ -11,7 +11,7 @@ pointer aliasing" (PLDI 1992).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -22,6 +22,7 @@ from s2s.core import Function
 from s2s.transforms.infer import WRITING
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations
+from s2s.transforms.structure import statements
 
 Pairs = dict[str, set[str]]  # symmetric: with whom each name may share memory
 
@@ -157,6 +158,23 @@ def written_by(call: Any, operations: Operations) -> tuple[str, str | None] | No
         return None
     stored = call.args[-1]
     return call.args[0].id, stored.id if isinstance(stored, gast.Name) else None
+
+
+def written_in(stmt: Any, operations: Operations) -> tuple[str, str | None] | None:
+    """What `written_by` says of the call that is a statement."""
+    is_call = isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call)
+    return written_by(stmt.value, operations) if is_call else None
+
+
+def containers_written(fn: Function, operations: Operations) -> Callable[[str], bool]:
+    """Tells of a name whether it may be a list or dict that the function writes into."""
+    found = (written_in(stmt, operations) for stmt in statements(fn.body))
+    names = [w[0] for w in found if w is not None and K.children(operations.kind(core.name(w[0]))) is not None]
+    if not names:
+        return lambda name: False
+    aliases = Aliases(fn, operations)
+    written = {aliases.find(name) for name in names}
+    return lambda name: aliases.find(name) in written
 
 
 def _joined(name: str, others: set[str], pairs: Pairs) -> Pairs:

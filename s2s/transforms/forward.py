@@ -179,11 +179,11 @@ class _Forward:
             self.store_whole(stmt, y, call, out, origin)
 
     def store_item(self, y: str, call: Any, out: list[Any], origin: Any) -> None:
-        function, (x, index, value) = self.partials.operations.function(call), call.args
+        function, (x, *index, value) = self.partials.operations.function(call), call.args
         out.append(tangent_assign(self.dot(y), self.tangent(x, out, origin), origin))
         value_dot = self.tangent(value, out, origin)
         if not (isinstance(value_dot, gast.Constant) and function in KEEPING):
-            made = written(function, self.namer, core.name(self.dot(y)), index, value_dot)
+            made = written(function, self.namer, core.name(self.dot(y)), *index, value_dot)
             out.append(as_tangent(core.place(made, origin)))
 
     def store_whole(self, stmt: Any, y: str, call: Any, out: list[Any], origin: Any) -> None:

@@ -22,9 +22,9 @@ from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Facts, Function
 from s2s.kinds import Kind
-from s2s.rules.stores import STORES
+from s2s.rules.stores import STORES, stored_kind
 from s2s.runtime import numeric
-from s2s.runtime.stores import private
+from s2s.runtime.stores import append, drop_last, private, set_item
 from s2s.transforms.bound import unbound_reads
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
 from s2s.transforms.conduct import followed
@@ -42,6 +42,7 @@ from s2s.transforms.items import (
 from s2s.transforms.known import ITERATORS, STATIC
 from s2s.transforms.sameshape import Broadcasts, new_axis, reduction, shape_key
 from s2s.transforms.samples import result_kind
+from s2s.transforms.structure import statements
 from s2s.transforms.task import Program, Task
 from s2s.transforms.usercalls import user_callee
 from s2s.transforms.versions import INPLACE
@@ -128,13 +129,57 @@ class _Inference:
         if any(name in self.local and name not in self.kinds for name in core.reads(stmt.value)):
             return  # nothing has reached an operand yet: of what meets at the target, this is no part
         kind = self.kind(stmt.value)
+        self.note_write(stmt.value)
         if kind == K.NEVER:
             return
-        if isinstance(target, gast.Name):
+        if isinstance(target, gast.Subscript):
+            self.grow(target.value, lambda owner: stored(owner, self.index_kind(target.slice), kind))
+        elif isinstance(target, gast.Name):
             self.name_shape(target.id, stmt.value, kind)
         elif isinstance(target, gast.Tuple):
             for name, item in zip(target.elts, unpacked(kind, target.elts)):
                 self.define(name.value.id if isinstance(name, gast.Starred) else name.id, item)
+
+    def visit_Expr(self, stmt: Any) -> None:
+        self.note_write(stmt.value)
+
+    # --- writes into containers, before single assignment says in which version ---
+
+    def note_write(self, value: Any) -> None:
+        """A call that writes into a list or dict changes what it may hold, from now on and in earlier rounds."""
+        if not isinstance(value, gast.Call) or self.fn.facts.storages:
+            return
+        function, operands = callee(value, self.kind, self.local)
+        if function is set_item:
+            self.grow(operands[0], lambda owner: stored(owner, *map(self.index_kind, operands[1:])))
+        elif function in LISTS:
+            held = [self.kind(o) for o in operands[LISTS[function] :]] if LISTS[function] else []
+            items = [k for h in held for k in (K.children(h) or [K.UNKNOWN])] if function is list.extend else held
+            self.grow(operands[0], lambda owner: K.Sequence(K.joined([*(K.children(owner) or ()), *items]), list))
+
+    def grow(self, owner: Any, change: Callable[[Kind], Kind]) -> None:
+        old = self.kind(owner)
+        if isinstance(old, (K.List, K.Sequence, K.Dict)) and isinstance(owner, gast.Name) and owner.id in self.local:
+            new = change(old)
+            if new not in (old, K.NEVER) and owner.id not in self.fixed:
+                self.kinds[owner.id] = new
+                self.changed = True
+
+    @cached_property
+    def growing(self) -> bool:
+        """Whether lists or dicts may be written into, so that their length now is not their length later."""
+        return not self.fn.facts.storages and any(map(self.may_write, statements(self.fn.body)))
+
+    def may_write(self, stmt: Any) -> bool:
+        if isinstance(stmt, (gast.AugAssign, gast.Delete)):
+            return True
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Subscript):
+            return True
+        call = getattr(stmt, "value", None)
+        if not isinstance(call, gast.Call):
+            return False
+        method = call.func.attr if isinstance(call.func, gast.Attribute) else None
+        return method in _METHODS or (method is None and self.fn.scope.lookup(getattr(call.func, "id", "")) in WRITING)
 
     def visit_If(self, stmt: Any) -> None:
         test = self.kind(stmt.test)
@@ -212,6 +257,8 @@ class _Inference:
         keywords = tuple((k.arg, self.kind(k.value)) for k in node.keywords)
         if any(name is None for name, _ in keywords):
             return K.UNKNOWN
+        if function is list.pop and K.children(args[0]) is not None:
+            return K.joined(K.children(args[0]) or ())
         if function in (max, min):
             return chosen_kind(args, dict(keywords))
         if function in ITERATORS and not keywords:
@@ -229,6 +276,8 @@ class _Inference:
         if rule is None and not followed(function):
             return K.UNKNOWN
         if function in STATIC:
+            if function is len and self.growing and isinstance(args[0], (K.List, K.Dict)):
+                return K.Int()
             return static_result(function, args, keywords)
         return result_kind(function, args, keywords)
 
@@ -388,8 +437,15 @@ class _Inference:
         return None
 
 
+stored: Callable[..., Kind] = stored_kind
 # Functions that write into their first argument, and give it.
 WRITING = STORES | set(INPLACE.values())
+# Functions that change a list, and at which operand what they put in begins; None if they put nothing in.
+LISTS: dict[Any, int | None] = {
+    append: 1, drop_last: None, list.append: 1, list.extend: 1, list.insert: 2, list.pop: None, list.clear: None,
+    list.remove: None, list.reverse: None, list.sort: None,
+}  # fmt: skip
+_METHODS = {f.__name__ for f in LISTS} | {f.__name__ for f in (dict.update, dict.setdefault, dict.popitem)}
 _GETITEM: Any = rules.find(operator.getitem)
 _SAME_SHAPE = {np.copy, np.ndarray.copy, np.ndarray.astype, np.zeros_like, np.ones_like, np.empty_like, np.cumsum,
                np.real, np.imag, np.full_like, numeric.real_if_real, numeric.fitted, private, *WRITING}  # fmt: skip

@@ -24,7 +24,8 @@ from s2s.transforms.versions import INPLACE
 ADDING = {S.add_item: gast.Add, S.sub_item: gast.Sub}
 AT = {S.add_at: "add.at", S.sub_at: "subtract.at"}
 WHOLE = {function: op for op, function in INPLACE.items()}
-ITEM_WRITES = {S.set_item, S.seen_item, *ADDING, *AT}
+# Writes that give a new version part by part: `whole` ones read all of it.
+ITEM_WRITES = {S.append, S.drop_last, S.set_item, S.seen_item, *ADDING, *AT}
 KEEPING = {*ADDING, *AT}  # the old contents stay part of the new
 
 
@@ -49,7 +50,13 @@ class _Inplace:
         return new.with_facts(kinds=kinds, shapes=shapes, storages={})
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
-        return [new for stmt in stmts for new in self.statement(stmt)]
+        new: list[Any] = []
+        for stmt in stmts:
+            for made in self.statement(stmt):
+                if new and _pops(made) is not None and _reads_last(new[-1], _pops(made)):
+                    made = core.rebuilt(new.pop(), value=made.value)
+                new.append(made)
+        return new
 
     def statement(self, stmt: Any) -> list[Any]:
         stmt = with_blocks(stmt, lambda _, block: self.block(block))
@@ -66,6 +73,10 @@ def written(function: Any, namer: Namer, x: Any, *args: Any) -> Any:
     """The statement that does what one of the functions does that write into their first argument."""
     if function in WHOLE:
         return gast.AugAssign(core.name(x.id, gast.Store), WHOLE[function](), *args)
+    if function is S.append:
+        return gast.Expr(core.call(core.attribute(x, "append"), *args))
+    if function is S.drop_last:
+        return gast.Expr(core.call(core.attribute(x, "pop")))
     index, value = args
     if function in AT:
         return gast.Expr(core.call(core.path(namer.numpy(AT[function])), x, index, value))
@@ -73,3 +84,23 @@ def written(function: Any, namer: Namer, x: Any, *args: Any) -> Any:
     if function in ADDING:
         return gast.AugAssign(item, ADDING[function](), value)
     return gast.Assign([item], value, None)
+
+
+def _pops(stmt: Any) -> str | None:
+    """The list of `x.pop()`, as a statement of its own."""
+    call = stmt.value if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call) else None
+    if call is None or call.args or not isinstance(call.func, gast.Attribute) or call.func.attr != "pop":
+        return None
+    return getattr(call.func.value, "id", None)
+
+
+def _reads_last(stmt: Any, name: str | None) -> bool:
+    """Whether a statement is `v = x[-1]`."""
+    value = getattr(stmt, "value", None)
+    return (
+        isinstance(stmt, gast.Assign)
+        and isinstance(stmt.targets[0], gast.Name)
+        and isinstance(value, gast.Subscript)
+        and getattr(value.value, "id", None) == name
+        and getattr(value.slice, "value", None) == -1
+    )

@@ -180,8 +180,11 @@ ROWS: list[tuple[str, Any, str]] = [
     # What compiled code calls.
     ("target! index value", numeric, "scatter_add"),
     ("x!= index value", stores, "add_at add_item set_item sub_at sub_item"),
-    ("x= index part", stores, "seen_item"),
+    ("x!= value+", stores, "append"),
+    ("x!= last", stores, "drop_last"),
+    ("x= index value", stores, "seen_item"),
     ("x", stores, "private"),
+    ("shape index", stores, "last_writes"),
     ("into! index bar", pytree, "accumulate"),
     ("into!~ bar~", pytree, "add"),
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
+from s2s.transforms.aliases import containers_written, written_in
 from s2s.transforms.callee import attribute_kind
 from s2s.transforms.conduct import followed, in_numpy
 from s2s.transforms.copies import copies
@@ -28,13 +29,16 @@ from s2s.transforms.known import LOOKING
 from s2s.transforms.meetings import without_constant_meetings
 from s2s.transforms.operations import Operations, basic_index
 from s2s.transforms.rulebody import Namer
-from s2s.transforms.structure import with_blocks
+from s2s.transforms.structure import statements, with_blocks
 from s2s.transforms.task import Task
 from s2s.transforms.usercalls import user_callee
 from s2s.transforms.versions import INPLACE
 
 BINARY = {function: op for op, function in INPLACE.items()}
 ADDING = {gast.Add: S.add_item, gast.Sub: S.sub_item}
+# Containers that are written into item by item.
+CONTAINERS = (K.List, K.Sequence, K.Dict)
+OPERATIONS = dict(INPLACE)
 AT = {np.add: S.add_at, np.subtract: S.sub_at}
 WHOLE = core.constant(Ellipsis)
 
@@ -43,7 +47,22 @@ def mutation(fn: Function, task: Task) -> Function:
     """`fn`, in which every write into memory is a call of one of our functions; raises NotCompiled where it is not."""
     run = _Mutation(fn, task)
     new = replace(fn, body=tuple(run.block(fn.body)), scope=run.namer.scope)
-    return infer(copies(without_constant_meetings(new), task), task) if run.found else new
+    if not run.found:
+        return new
+    new = infer(copies(without_constant_meetings(new), task), task)
+    _refuse_growing(new)
+    return new
+
+
+def _refuse_growing(fn: Function) -> None:
+    """Refuse loops over lists and dicts that grow or shrink meanwhile."""
+    operations = Operations(fn)
+    written = containers_written(fn, operations)
+    for loop in statements(fn.body):
+        over = getattr(getattr(loop, "iter", None), "id", "")
+        if isinstance(loop, gast.For) and over and written(over):
+            if any(written_in(s, operations) and written(written_in(s, operations)[0]) for s in statements(loop.body)):  # type: ignore[index]
+                raise NotCompiled("a list is written into in a loop over it", origin=core.origin_of(loop))
 
 
 class _Mutation:
@@ -83,7 +102,7 @@ class _Mutation:
     def store(self, function: Callable[..., Any], x: Any, *args: Any, origin: Any) -> Any:
         """The statement that writes into `x`, which is to be an array of the function's own."""
         local = isinstance(x, gast.Name) and x.id in self.operations.local
-        if not local or not isinstance(self.kind_of(x), K.Array):
+        if not local or not isinstance(self.kind_of(x), (K.Array, *CONTAINERS)):
             what = type(self.kind_of(x)).__name__.lower()
             raise NotCompiled(f"a write into {_SAID.get(what, 'an object')} is not compiled yet", origin=origin)
         if K.ndim_of(self.kind_of(x)) == 0:
@@ -102,7 +121,10 @@ class _Mutation:
         """`x[i] = v`."""
         if isinstance(target, gast.Attribute):
             return self.attribute(stmt, target, origin)
-        self.fits(target.value, self.kind(value), origin)
+        if not isinstance(self.kind_of(target.value), CONTAINERS):
+            self.fits(target.value, self.kind(value), origin)
+        elif isinstance(target.slice, gast.Slice):
+            raise NotCompiled("an in-place write to a slice of a list is not compiled yet", origin=origin)
         return [self.store(S.set_item, target.value, target.slice, value, origin=origin)]
 
     def attribute(self, stmt: Any, target: Any, origin: Any) -> list[Any]:
@@ -129,10 +151,14 @@ class _Mutation:
         old = self.held(core.subscript(x, index), new, "old", origin)
         made = core.binary(old, op, value)
         old_kind = self.kind_of(new[0].value)
-        if not isinstance(old_kind, (K.Scalar, K.Array)):
+        container = isinstance(self.kind_of(x), CONTAINERS)
+        if container and isinstance(old_kind, K.Array):
+            return [new[0], self.store(OPERATIONS[op], old, value, origin=origin)]
+        if not isinstance(old_kind, (K.Scalar, K.Array, K.Int)):
             raise NotCompiled("an in-place operation on an item of a container is not compiled yet", origin=origin)
         item = self.held(made, new, "new", origin)
-        self.fits(x, _result(self.kind(x), old_kind, self.kind(value)), origin)
+        if not container:
+            self.fits(x, _result(self.kind(x), old_kind, self.kind(value)), origin)
         return [*new, self.store(S.set_item, x, index, item, origin=origin)]
 
     def assign(self, stmt: Any, origin: Any) -> list[Any]:
@@ -181,6 +207,13 @@ class _Mutation:
         if function is np.ndarray.fill and len(call.args) == 1:
             self.fits(owner, self.kind(call.args[0]), origin)
             return [self.store(S.set_item, owner, WHOLE, call.args[0], origin=origin)], none
+        own = isinstance(owner, gast.Name) and owner.id in self.operations.local
+        if function is list.append and len(call.args) == 1 and own:
+            return [self.store(S.append, owner, call.args[0], origin=origin)], none
+        if function is list.pop and not call.args and own:
+            popped: list[Any] = []
+            last = self.held(core.subscript(owner, core.constant(-1)), popped, "last", origin)
+            return [*popped, self.store(S.drop_last, owner, last, origin=origin)], last
         if function is np.ndarray.sort and owner is not None:
             new: list[Any] = []
             in_order = core.rebuilt(call, func=core.path(self.namer.numpy("sort")), args=[owner, *call.args])

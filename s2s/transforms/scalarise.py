@@ -1,7 +1,7 @@
 """Containers that are built and taken apart again within the function disappear: their items are names.
 
-`t = (a, b)` and then `p, q = t` or `t[0]` become copies of a and b. Lists and dicts count too: what is written into
-never gets here (`mutation` has refused it). An item whose name is assigned again later, in a loop, gets a name of its
+`t = (a, b)` and then `p, q = t` or `t[0]` become copies of a and b. Lists and dicts count too, but for those that are
+written into. An item whose name is assigned again later, in a loop, gets a name of its
 own.
 """
 
@@ -15,6 +15,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.transforms.aliases import containers_written
 from s2s.transforms.copies import assignments
 from s2s.transforms.infer import expression_kinds
 from s2s.transforms.operations import Operations
@@ -42,6 +43,7 @@ class _Scalarise:
         self.times = assignments(fn)
         self.taken_apart = {n for s in statements(fn.body) if isinstance(s, gast.Assign) for n in _owners(s)}
         self.displays: dict[str, Any] = {}
+        self.written = containers_written(fn, self.operations)
         self.kinds: dict[str, K.Kind] = {}
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
@@ -61,7 +63,7 @@ class _Scalarise:
         new: list[Any] = []
         if isinstance(target, gast.Name) and target.id in self.taken_apart and self.times[target.id] == 1:
             value = self.lasting(value, new, core.origin_of(stmt))
-            if _is_plain(value):
+            if _is_plain(value) and (isinstance(value, gast.Tuple) or not self.written(target.id)):
                 self.displays[target.id] = value
         new.append(stmt if value is stmt.value else core.rebuilt(stmt, value=value))
         return new

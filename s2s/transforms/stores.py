@@ -32,7 +32,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
-from s2s.transforms.aliases import Aliases, written_by
+from s2s.transforms.aliases import Aliases, written_in
 from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.infer import infer
 from s2s.transforms.operations import Operations, basic_index
@@ -46,16 +46,10 @@ UNKNOWN_ALIAS = "an array is written into while `{}` may share its memory, which
 def stores(fn: Function, task: Task) -> Function:
     """`fn` in which every write into memory gives a new version of the storage."""
     operations = Operations(fn)
-    if not any(isinstance(s, gast.Expr) and _written(s, operations) for s in statements(fn.body)):
+    if not any(written_in(s, operations) for s in statements(fn.body)):
         return fn
     fn = _with_private_arguments(fn)
     return infer(_Stores(fn).run(), task)
-
-
-def _written(stmt: Any, operations: Operations) -> str | None:
-    """The name that a statement writes into."""
-    found = written_by(stmt.value, operations) if isinstance(stmt.value, gast.Call) else None
-    return None if found is None else found[0]
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------
@@ -65,7 +59,7 @@ def _with_private_arguments(fn: Function) -> Function:
     """`fn`, in which arguments are copied at the start, whose memory the program may write into."""
     operations = Operations(fn)
     aliases = Aliases(fn, operations)
-    into = {aliases.find(n) for s in statements(fn.body) if isinstance(s, gast.Expr) and (n := _written(s, operations))}
+    into = {aliases.find(w[0]) for s in statements(fn.body) if (w := written_in(s, operations))}
     namer, numbers = Namer(fn), _Numbers(fn)
     copied: dict[str, str] = {}
     before: list[Any] = []
@@ -141,6 +135,11 @@ class _Stores:
         made = replace(self.fn, body=tuple(new), scope=self.namer.scope)
         return made.with_facts(storages=self.storages)
 
+    def written(self, stmt: Any) -> str | None:
+        """The name that a statement writes into."""
+        found = written_in(stmt, self.operations)
+        return None if found is None else found[0]
+
     def version(self, storage: str, env: Env) -> str:
         """A new version of a storage, current from now on."""
         new = self.numbers.next(storage)
@@ -162,7 +161,7 @@ class _Stores:
         return [made]
 
     def visit_Expr(self, stmt: Any, env: Env, live: int) -> list[Any]:
-        written = _written(stmt, self.operations)
+        written = self.written(stmt)
         call = core.substitute(stmt.value, env)
         if written is None:
             return [core.rebuilt(stmt, value=call)]
@@ -229,7 +228,7 @@ class _Stores:
         if id(stmt) not in self.renewed:
             found: dict[str, None] = {}
             for inner in statements([stmt]):
-                written = _written(inner, self.operations) if isinstance(inner, gast.Expr) else None
+                written = self.written(inner)
                 if written is not None:
                     found[written] = None
                     found.update((name, None) for name, _, _ in self.plan(inner, written))

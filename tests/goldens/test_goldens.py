@@ -17,13 +17,9 @@ from s2s.autograd.record import tape_value_and_grad
 NAMES = sorted(
     p.stem for p in pathlib.Path(__file__).parent.glob("*.py") if not p.stem.startswith("test_") and p.stem != "helpers"
 )
-# Not compiled yet: there the tape, not the generated gradient, is compared with the hand-written one.
-NOT_COMPILED = ["series"]
-# Compiled, and not yet as lean as by hand.
-NOT_LEAN = "gate gauss_seidel heat leaky log_det population ripple thomas wave".split()
-COMPILED = [name for name in NAMES if name not in NOT_COMPILED]
-LEAN = [name for name in COMPILED if name not in NOT_LEAN]
-compiled = pytest.mark.parametrize("golden", COMPILED, indirect=True)
+# Not yet as lean as by hand.
+NOT_LEAN = "gate gauss_seidel heat leaky log_det population ripple series thomas wave".split()
+LEAN = [name for name in NAMES if name not in NOT_LEAN]
 
 
 class Golden:
@@ -97,7 +93,6 @@ def test_tape_agrees_with_hand_written(golden, seed):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
 
 
-@compiled
 @pytest.mark.parametrize("seed", range(3))
 def test_generated_gradient_agrees_with_hand_written(golden, seed):
     args = golden.args(np.random.default_rng(seed))
@@ -107,7 +102,6 @@ def test_generated_gradient_agrees_with_hand_written(golden, seed):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
 
 
-@compiled
 def test_generated_source_runs_where_it_is_pasted_beside_the_function(golden):
     args = golden.args(np.random.default_rng(0))
     df = s2s.grad(golden.primal, golden.argnums, strict=True)
@@ -135,10 +129,3 @@ def test_generated_gradient_is_as_lean_as_hand_written(golden):
 @pytest.mark.parametrize("golden", NOT_LEAN, indirect=True)
 def test_golden_is_not_lean_yet(golden):
     assert leanness(golden)[0] > 1.2, "take it out of NOT_LEAN"
-
-
-@pytest.mark.parametrize("golden", NOT_COMPILED, indirect=True)
-def test_golden_is_not_compiled_yet(golden):
-    """If this fails, take the name out of NOT_COMPILED."""
-    with pytest.raises(s2s.UnsupportedSyntaxError):
-        s2s.grad(golden.primal, golden.argnums, strict=True)(*golden.args(np.random.default_rng(0)))

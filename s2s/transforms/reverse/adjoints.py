@@ -126,7 +126,7 @@ class Adjoints:
         bar = self.bar(made.target)
         value = self.held(made.value, out, origin)
         if made.target not in bars:
-            bars[made.target] = BORROWED
+            bars[made.target] = OWNED if made.handed else BORROWED
             out.add(reverse_assign(bar, value, origin))
         else:
             self.own(made.target, bars, out, origin)

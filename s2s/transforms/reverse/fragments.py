@@ -31,6 +31,7 @@ class Contribution:
     """`value` is to be added to the adjoint of `target`, or subtracted from it, after `stmts` have run.
 
     fresh: the value is a new array, which nobody else holds.
+    handed: the value is an adjoint that was owned, and is nobody else's from now on.
     spread: the value is smaller than the target and stands for its broadcast to the target's shape; SCALAR: a number.
     """
 
@@ -40,6 +41,7 @@ class Contribution:
     negative: bool = False
     fresh: bool = True
     spread: str | None = None
+    handed: bool = False
 
 
 SCALAR, SMALLER = "scalar", "smaller"

@@ -285,7 +285,10 @@ class Restorer:
         if isinstance(value, gast.Attribute):
             return isinstance(kind(value.value), K.Array) and value.attr in ("shape", "ndim", "size", "T", "dtype")
         if isinstance(value, gast.Call):
-            return self.operations.function(value) in (len, range)
+            stays = not any(
+                self.changed(n) for n in core.reads(value.args) if K.children(kind(core.name(n))) is not None
+            )
+            return self.operations.function(value) in (len, range) and stays
         return False
 
     def _of_module(self, value: Any) -> bool:

@@ -24,6 +24,7 @@ import gast
 from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.runtime import pytree
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
 from s2s.transforms.callee import OPERATORS
@@ -76,10 +77,65 @@ class Stores:
         if function in BINARY:
             self.whole(stmt.value, target.id, BINARY[function], bars, out, origin)
             return
-        x, index, value = stmt.value.args
+        x, *_ = stmt.value.args
+        if K.children(self.sweep.kind(x)) is not None:
+            self.container(target.id, function, stmt.value.args, bars, out, origin)
+            return
+        _, index, value = stmt.value.args
         self.write_back(target.id, x, index, out, origin)
         if present:
             self.item(target.id, function, x, index, value, bars, out, origin)
+
+    def container(self, y: str, function: Any, args: Sequence[Any], bars: Bars, out: Emitted, origin: Any) -> None:
+        """A write into a list or dict, whose shadow changes in the same way, backwards."""
+        sweep, (x, *index, value) = self.sweep, args
+        back, bar = y in self.saved, core.name(sweep.bar(y))
+        key = index[0] if index else None
+        new_key = function is S.set_item and _adds_key(sweep.kind(x), sweep.kind(core.name(y)))
+        if back:
+            out.add(as_reverse(core.place(self.undone(function, x, key, value, y, new_key), origin)))
+        if y not in bars:
+            return
+        sweep.own(y, bars, out, origin)
+        state = bars.pop(y)
+        active = isinstance(value, gast.Name) and value.id in sweep.active and function is not S.drop_last
+        g: Any = None
+        if function is S.drop_last:
+            zero = sweep.held(sweep.zero(value.id) if isinstance(value, gast.Name) else value, out, origin)
+            made: Any = gast.Expr(core.call(core.attribute(bar, "append"), zero))
+            out.add(as_reverse(core.place(made, origin)))
+        elif function is S.append or new_key:
+            call = core.call(core.attribute(bar, "pop"), *([] if key is None else [key]))
+            if active:
+                g = sweep.held(call, out, origin)
+            else:
+                out.add(as_reverse(core.place(gast.Expr(call), origin)))
+        else:
+            g = sweep.held(core.subscript(bar, key), out, origin)
+            zero = sweep.held(self.zero_like(sweep.kind(core.subscript(x, key)), g), out, origin)
+            out.add(as_reverse(core.assign(core.subscript(bar, key, gast.Store), zero, origin)))
+        if x.id in sweep.active:
+            sweep.add(Contribution(x.id, bar, fresh=state is OWNED, handed=state is OWNED), bars, out, origin)
+        if active:
+            known = sweep.kind(value)
+            fresh = isinstance(known, (K.Array, K.Numeric)) or K.children(known) is not None
+            sweep.add(Contribution(value.id, g, fresh=fresh), bars, out, origin)
+
+    def undone(self, function: Any, x: Any, key: Any, value: Any, y: str, new_key: bool) -> Any:
+        """The statement that takes a write into a list or dict back."""
+        if function is S.append:
+            return gast.Expr(core.call(core.attribute(x, "pop")))
+        if function is S.drop_last:
+            return gast.Expr(core.call(core.attribute(x, "append"), value))
+        if new_key:
+            return gast.Expr(core.call(core.attribute(x, "pop"), key))
+        return gast.Assign([core.subscript(x, key, gast.Store)], core.name(self.saved[y]), None)
+
+    def zero_like(self, kind: K.Kind, g: Any) -> Any:
+        """A zero in the place of the cotangent of an item."""
+        if isinstance(kind, (K.Scalar, K.Int, K.Bool)):
+            return core.constant(0.0)
+        return core.call(self.sweep.namer.bind("shadow", pytree.shadow), g)
 
     def write_back(self, y: str, x: Any, index: Any, out: Emitted, origin: Any) -> None:
         if y in self.saved:
@@ -170,6 +226,11 @@ def _substituted(made: Contribution, names: dict[str, Any]) -> Contribution:
     return replace(made, stmts=stmts, value=core.substitute(made.value, names))
 
 
+def _adds_key(before: K.Kind, after: K.Kind) -> bool:
+    """Whether an item was stored in a dict that did not have its key before."""
+    return isinstance(before, K.Dict) and isinstance(after, K.Dict) and len(before.items) < len(after.items)
+
+
 def item_kind(x: K.Kind, index: Any, kind: Any) -> K.Kind:
     """The kind of `x[index]`."""
 
@@ -224,6 +285,12 @@ class _Saves:
         if self.wanted is not None and name not in self.wanted:
             return []
         origin, x = core.origin_of(stmt), stmt.value.args[0]
+        if function in (S.append, S.drop_last):
+            self.saved[name] = name  # taken back by what is at hand
+            return []
+        known = self.kind(x)
+        if K.children(known) is not None:
+            return self.save_item(name, x, stmt.value.args[1], known, origin)
         stem = core.stem(self.fn.facts.storages[name])
         self.saved[name] = saved = self.namer.temporary(stem)
         if function in BINARY:
@@ -238,6 +305,14 @@ class _Saves:
             core.assign(part, read, origin),
             core.assign(saved, core.call(core.attribute(part, "copy")), origin),
         ]
+
+    def save_item(self, name: str, x: Any, key: Any, kind: K.Kind, origin: Any) -> list[Any]:
+        """The item of a container, before it is stored anew."""
+        if _adds_key(kind, self.fn.facts.kinds.get(name, K.UNKNOWN)):
+            self.saved[name] = name
+            return []
+        self.saved[name] = saved = self.namer.temporary(core.stem(self.fn.facts.storages[name]))
+        return [core.assign(saved, core.subscript(x, key), origin)]
 
 
 def needed(fn: Function, sweep: Sweep) -> set[str]:

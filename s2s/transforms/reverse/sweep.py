@@ -247,7 +247,8 @@ class Sweep(Adjoints):
                 g = self.fragments.unbroadcast(g, y, atom.id, stmts, origin)
                 self.add(Contribution(atom.id, g, stmts, fresh=False), bars, out, origin)
                 return
-            self.add(Contribution(atom.id, g, fresh=state is OWNED, spread=spread), bars, out, origin)
+            own = state is OWNED
+            self.add(Contribution(atom.id, g, fresh=own, spread=spread, handed=own), bars, out, origin)
 
     def operation(self, value: Any, y: str, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
         found = self.fragments.operations.find(value)

@@ -1,0 +1,349 @@
+"""Writes into memory, compiled: gradients, values, tangents and second derivatives against differences."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import s2s
+from s2s.errors import FallbackWarning, UnsupportedSyntaxError
+from s2s.runtime import stores
+
+
+def items(x, n):
+    c = np.zeros(n)
+    for i in range(n):
+        c[i] = x[i] * c[i - 1] + np.sin(x[0])
+    return np.sum(c * c)
+
+
+def stepping(x, n):
+    u = np.zeros(n + 1)
+    u[0] = x[0]
+    for t in range(n):
+        u[t + 1] = u[t] + 0.1 * (x[1] * u[t] * (1.0 - u[t] / 3.0))
+    return u[-1] * u[1]
+
+
+def overlapping(x, n):
+    c = x * 1.0
+    for _ in range(n):
+        c[:-1] += c[1:] * c[0]
+        c[1:] = c[:-1]
+    return np.sum(np.tanh(c))
+
+
+def whole(x, n):
+    c = np.sin(x)
+    d = c * x
+    for _ in range(n):
+        c *= d
+        c -= 0.3 * c[::-1]
+        c /= 2.0 + x
+    return np.sum(c * d)
+
+
+def another_name(x, n):
+    c = x * 1.0
+    y = c
+    y += x
+    return np.sum(c * c) + np.sum(y)
+
+
+def view_of_a_view(x, n):
+    c = x * x
+    v = c[1:]
+    w = v[::-1]
+    w[0] *= x[0]
+    v[1] = w[0] * c[0]
+    c *= 0.5
+    return np.sum(c * x) + np.sum(w) * v[0]
+
+
+def transposed(x, n):
+    a = np.outer(x, np.cos(x))
+    t = a.T
+    t[0] = x * 2.0
+    a[1] *= t[1]
+    return np.sum(a * a) + np.sum(t[2])
+
+
+def rows(x, n):
+    a = np.outer(x, x) + 4.0 * np.eye(len(x))
+    b = x * 1.0
+    for k in range(len(x)):
+        for i in range(k + 1, len(x)):
+            m = a[i, k] / a[k, k]
+            row = a[i]
+            row -= m * a[k]
+            b[i] -= m * b[k]
+    return np.sum(b) + np.sum(a)
+
+
+def swapped(x, n):
+    a, b = x * 1.0, np.zeros(len(x))
+    for _ in range(n):
+        b[1:] = np.sin(a[:-1]) * a[1:]
+        b[0] = a[-1]
+        a, b = b, a
+    return np.sum(a * a) + np.sum(b)
+
+
+def scratch(x, n):
+    total = 0.0
+    buf = np.empty(len(x))
+    for i in range(n):
+        buf[:] = x * (i + 1)
+        buf *= buf
+        total = total + np.sum(buf) * np.sum(x)
+    return total
+
+
+def masked(x, n):
+    r = np.copy(x)
+    r[x > 0.2] = np.log(1.0 + np.exp(x[x > 0.2]))
+    r[x <= 0.2] *= 0.1
+    return np.sum(r * r)
+
+
+def repeated(x, n):
+    c = np.ones(2)
+    c[[0, 0, 1]] = x[:3]
+    c[[1, 1, 0]] += x[1:4]
+    np.add.at(c, [0, 0, 1], x[:3] * x[0])
+    np.subtract.at(c, [1, 1, 0], x[:3])
+    return np.sum(c * c)
+
+
+def functions(x, n):
+    c = np.empty_like(x)
+    np.copyto(c, x * 2.0)
+    np.multiply(c, x, out=c)
+    d = np.add(c, x, out=np.empty_like(x))
+    e = np.zeros(len(x))
+    e.fill(x[0])
+    d.sort()
+    return np.sum(d * np.arange(1.0, len(x) + 1)) + np.sum(c * e)
+
+
+def left_early(x, n):
+    c = np.zeros(len(x))
+    for i in range(len(x)):
+        c[i] = np.sin(x[i])
+        if c[i] > 0.9:
+            break
+        c *= x[0]
+    return np.sum(c * c)
+
+
+def in_branches(x, n):
+    c = x * 1.0
+    if x[0] > 0.0:
+        c[0] = x[1] * x[2]
+    else:
+        c[1:] *= c[0]
+        c *= c
+    return np.sum(c * x)
+
+
+def arguments(x, n):
+    x[0] = x[1] * 2.0
+    x *= x
+    return np.sum(x)
+
+
+def scale(v, k):
+    v *= k
+    return v[1:]
+
+
+def helpers(x, n):
+    c = x * x
+    tail = scale(c, x[0])
+    tail += 1.0
+    return np.sum(c * c)
+
+
+def listed(x, n):
+    xs = []
+    for i in range(n):
+        x = x + np.sin(x) * 0.3
+        xs.append(x * x)
+    return np.sum(np.stack(xs) ** 2)
+
+
+def stacked(x, n):
+    waiting = []
+    for i in range(n + 2):
+        waiting.append(x * (i + 1.0))
+    r = 0.5
+    while len(waiting) > 1:
+        u = waiting.pop()
+        r = r + np.sum(np.sin(u) * u) * r * 0.1
+        if len(waiting) > 2:
+            waiting.pop()
+    return r + np.sum(waiting[0])
+
+
+def keyed(x, n):
+    d = {"a": x, "b": 0.5}
+    for _ in range(n):
+        d["b"] = d["b"] + np.sum(d["a"]) * d["b"] * 0.1 + 1.0
+        d["a"] = d["a"] * np.cos(d["a"])
+    d["c"] = d["a"][0] * d["b"]
+    return d["b"] * d["c"]
+
+
+def comprehended(x, n):
+    out = [v * v for v in x if v > 0.2]
+    t = 0.0
+    for i, o in enumerate(out):
+        t += o * (i + 1)
+    return t
+
+
+def items_of_a_list(x, n):
+    c = [0.5] * 4
+    for i in range(n):
+        c[i] = x[i] * c[i - 1] + x[0]
+        c[i] += x[1]
+    return c[0] * c[1] + c[2]
+
+
+PROGRAMS = [
+    items, stepping, overlapping, whole, another_name, view_of_a_view, transposed, rows, swapped, scratch, masked,
+    repeated, functions, left_early, in_branches, arguments, helpers, listed, stacked, keyed,
+    comprehended, items_of_a_list,
+]  # fmt: skip
+
+
+def gradient_by_differences(f, x, h=1e-6):
+    steps = h * np.eye(len(x))
+    return np.array([(f(x + e) - f(x - e)) / (2 * h) for e in steps])
+
+
+@pytest.mark.parametrize("size", [4, 7])
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_gradients_of_programs_that_write(f, size):
+    rng = np.random.default_rng(size)
+    df = s2s.value_and_grad(f, strict=True)
+    for n in (1, 3):
+        x = rng.uniform(-1.5, 1.5, size)
+        kept = x.copy()
+        value, gradient = df(x, n)
+        assert value == f(x.copy(), n) and np.array_equal(x, kept)
+        expected = gradient_by_differences(lambda x: f(x.copy(), n), x)
+        np.testing.assert_allclose(gradient, expected, rtol=2e-5, atol=1e-7)
+        direction = rng.normal(size=size)
+        _, tangent = s2s.jvp(f, (x, n), (direction, None), strict=True)
+        np.testing.assert_allclose(tangent, gradient @ direction, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("f", [items, stepping, overlapping, rows, listed, stacked, keyed], ids=lambda f: f.__name__)
+def test_second_derivatives_of_programs_that_write(f):
+    x = np.random.default_rng(1).uniform(0.3, 1.2, 4)
+    direction = np.array([0.3, -0.2, 0.5, 0.1])
+
+    def slope(t):
+        return f(x + t * direction, 3)
+
+    first = s2s.grad(slope)
+    second = s2s.grad(first)(0.1)
+    np.testing.assert_allclose(second, (first(0.1 + 1e-5) - first(0.1 - 1e-5)) / 2e-5, rtol=1e-5)
+
+
+def test_a_second_derivative_through_tapes_is_compiled():
+    def f(x):
+        s = x
+        for _ in range(4):
+            s = s + s * np.sin(s)
+        return s
+
+    first = s2s.grad(f, strict=True)
+    np.testing.assert_allclose(
+        s2s.grad(first, strict=True)(0.3), (first(0.3 + 1e-6) - first(0.3 - 1e-6)) / 2e-6, rtol=1e-7
+    )
+
+
+def test_pullback_of_a_program_that_undoes_writes_can_be_called_again():
+    def f(x):
+        y = x.copy()
+        v = y[::-1]
+        for _ in range(3):
+            y[1:] *= np.sin(y[:-1])
+            v[0] += y[0] * y[1]
+        return y
+
+    rng = np.random.default_rng(2)
+    x, g = rng.normal(size=5), rng.normal(size=5)
+    out, pullback = s2s.vjp(f, x, strict=True)
+    first, second = pullback(g)[0], pullback(2 * g)[0]
+    np.testing.assert_array_equal(2 * first, second)
+    np.testing.assert_array_equal(out, f(x))
+    np.testing.assert_allclose(first, gradient_by_differences(lambda x: f(x) @ g, x), rtol=1e-6, atol=1e-8)
+
+
+def test_arguments_that_share_memory_are_not_compiled():
+    def f(a, b):
+        a[0] = 5.0 * b[1]
+        return np.sum(a * b)
+
+    x = np.arange(1.0, 5.0)
+    df = s2s.grad(f, argnums=(0, 1), strict=True)
+    np.testing.assert_array_equal(df(x.copy(), x.copy())[0], [0.0, 2.0, 3.0, 4.0])
+    with pytest.raises(UnsupportedSyntaxError, match="share memory"):
+        df(x[:3], x[1:])
+
+
+@pytest.mark.parametrize("choose", [True, False])
+def test_aliases_decided_at_run_time_go_to_the_tape(choose):
+    def f(x, choose):
+        a, b = x * 2.0, x * 3.0
+        y = a if choose else b
+        y[0] = x[1]
+        return np.sum(a * a) + np.sum(b)
+
+    x = np.array([0.5, 2.0, 3.0])
+    with pytest.raises(UnsupportedSyntaxError, match="may share its memory"):
+        s2s.grad(f, strict=True)(x, choose)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FallbackWarning)
+        gradient = s2s.grad(f)(x, choose)
+    np.testing.assert_allclose(gradient, gradient_by_differences(lambda x: f(x, choose), x), rtol=1e-6)
+
+
+def test_buffers_that_a_loop_swaps_are_known_to_be_two():
+    assert "private" not in s2s.grad(swapped, strict=True).source(np.ones(4), 3)
+
+
+def test_what_is_linear_saves_nothing():
+    def heat(u0, k, steps):
+        u = u0.copy()
+        for _ in range(steps):
+            u[1:-1] += k * (u[2:] - 2 * u[1:-1] + u[:-2])
+        return np.sum(u**2)
+
+    source = s2s.grad(heat, strict=True).source(np.ones(7), 0.1, 3)
+    assert "u_tape" not in source and ".copy()" in source
+
+
+def test_copies_keep_layout_and_sharing():
+    rng = np.random.default_rng(3)
+    x = np.asfortranarray(rng.normal(size=(4, 5)))
+    part = x[1::2, ::-2]
+    whole, (view, inner) = stores.copied([x, (part, {"t": x.T})])
+    np.testing.assert_array_equal(view, part)
+    assert view.strides == part.strides and stores.private(part).strides == part.strides
+    whole[1, 4] = 99.0
+    assert view[0, 0] == 99.0 and inner["t"][4, 1] == 99.0 and part[0, 0] != 99.0
+
+
+@pytest.mark.parametrize("index", [[0, 0, 1], [2, 1, 2, 2], np.array([[0, 1], [1, 0]])], ids=str)
+def test_the_last_write_to_an_element_counts(index):
+    x = np.zeros(3)
+    values = np.random.default_rng(4).normal(size=np.shape(index))
+    x[index] = values
+    kept = np.where(stores.last_writes((3,), index), values, 0.0)
+    total = np.zeros(3)
+    np.add.at(total, index, kept)
+    np.testing.assert_array_equal(total, x)
