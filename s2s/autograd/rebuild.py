@@ -20,6 +20,7 @@ from s2s.autograd.strip import NameIn
 from s2s.autograd.traced import Traced
 from s2s.autograd.unrebuilt import Unrebuilt
 from s2s.autograd.value import Storage, Value, ndarray
+from s2s.errors import InplaceModificationError
 
 _PLAIN = (int, float, str, bool, type(None), complex, list, dict, set, bytes)
 _CONTAINERS = (list, dict)
@@ -102,6 +103,8 @@ class Rebuilder:
         self._globals: dict[int, Globals] = {}
         self._cells: list[tuple[types.CellType, types.CellType, Any]] = []
         self._storages: dict[int, tuple[Any, Storage]] = {}
+        # The copies of arguments, by the identity of the memory of which they are copies.
+        self.copies: dict[int, list[Value]] = {}
 
     def counterpart(self, value: Any) -> Any:
         """What a recorded function sees in place of a value that it finds by name."""
@@ -169,7 +172,19 @@ class Rebuilder:
         else:
             known[1].guard = "two names share the memory of one array"
         traced._storage = known[1]
+        for copy in self.copies.get(id(root), ()):
+            self._apart(copy.storage(), known[1])
         return traced
+
+    def _apart(self, of_copy: Storage, storage: Storage) -> None:
+        """An array found by name, of which an argument is a copy here: neither can be written."""
+        shared = "an argument and a name of the function's share its memory"
+        for one in (of_copy, storage):
+            if one.version:
+                raise InplaceModificationError(
+                    f"{one.writer!r} has written an array, but {shared}", hint="write into a copy"
+                )
+            one.guard = shared
 
     def _function(self, function: types.FunctionType) -> Any:
         if isinstance(function.__globals__, Globals):

@@ -138,7 +138,6 @@ class _Entry:
 
     def __init__(self, rebuilder: Rebuilder) -> None:
         self._rebuilder = rebuilder
-        self._arrays: dict[int, list[Traced]] = {}
 
     def argument(self, leaf: Any, wanted: bool) -> tuple[Any, Node | Value | None]:
         """The value that the function sees, and where its cotangent arrives."""
@@ -183,12 +182,12 @@ class _Entry:
         if array.dtype.kind not in "fc":
             return array.copy(), None
         traced = Traced.make(np.array(array))
-        self._arrays.setdefault(id(dispatch.root(array)), []).append(traced)
+        self._rebuilder.copies.setdefault(id(dispatch.root(array)), []).append(traced)
         return self._leaf(traced, array.dtype) if wanted else (traced, None)
 
     def guard(self) -> None:
         """Arguments that share memory cannot be written: their copies do not share it."""
-        for traced in self._arrays.values():
+        for traced in self._rebuilder.copies.values():
             if len(traced) > 1:
                 for one in traced:
                     one.storage().guard = "it shares its memory with another argument"

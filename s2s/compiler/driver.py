@@ -284,12 +284,15 @@ class Driver:
         return call
 
     def _unshared(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """A variant that writes into arguments: where some of them share memory, the primal is recorded."""
+        """A variant that writes into arguments: where somebody else may hold their memory, the primal is recorded."""
+        reads_arrays = bool(arrays_in(self._reliance({}).values))
 
         def unshared(*args: Any, **keywords: Any) -> Any:
-            if disjoint(arrays_in([*args, *keywords.values()])):
+            given = arrays_in([*args, *keywords.values()])
+            free = arrays_in(self._reliance({}).values) if reads_arrays else []
+            if disjoint(given) and all(disjoint([a, b]) for a in given for b in free):
                 return call(*args, **keywords)
-            refusal = NotCompiled("arguments share memory, and the function writes into one of them")
+            refusal = NotCompiled("an argument that is written into shares memory with another one, or with a global")
             if self.request.strict:
                 raise strict_error(refusal)
             return self._recorded(refusal)(*args, **keywords)

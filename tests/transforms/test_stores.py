@@ -291,7 +291,7 @@ def test_arguments_that_share_memory_are_not_compiled():
     x = np.arange(1.0, 5.0)
     df = s2s.grad(f, argnums=(0, 1), strict=True)
     np.testing.assert_array_equal(df(x.copy(), x.copy())[0], [0.0, 2.0, 3.0, 4.0])
-    with pytest.raises(UnsupportedSyntaxError, match="share memory"):
+    with pytest.raises(UnsupportedSyntaxError, match="shares memory"):
         df(x[:3], x[1:])
 
 
@@ -347,3 +347,21 @@ def test_the_last_write_to_an_element_counts(index):
     total = np.zeros(3)
     np.add.at(total, index, kept)
     np.testing.assert_array_equal(total, x)
+
+
+HELD = np.arange(1.0, 5.0)
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(1, None)], ids=["whole", "part"])
+def test_an_argument_that_a_global_holds_too_is_not_written_into_apart_from_it(part):
+    def f(x):
+        x[0] = 5.0
+        return np.sum(x * HELD[part])
+
+    df = s2s.grad(f, strict=True)
+    np.testing.assert_array_equal(df(HELD[part].copy()), np.where(np.arange(HELD[part].size) > 0, HELD[part], 0.0))
+    with pytest.raises(UnsupportedSyntaxError, match="shares memory"):
+        df(HELD[part])
+    with pytest.warns(FallbackWarning), pytest.raises(s2s.InplaceModificationError, match="share its memory"):
+        s2s.grad(f)(HELD[part])
+    np.testing.assert_array_equal(HELD, [1.0, 2.0, 3.0, 4.0])
