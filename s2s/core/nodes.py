@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import lru_cache, wraps
+from operator import is_not
 from typing import Any, TypeVar
 
 import gast
@@ -33,7 +34,9 @@ class Origin:
 _CONTEXTS: dict[type, gast.expr_context] = {ctx: ctx() for ctx in (gast.Load, gast.Store, gast.Del, gast.Param)}
 
 
-def name(id: str, ctx: type = gast.Load) -> gast.Name:
+@lru_cache(maxsize=8192)
+def name(id: str, ctx: Any = gast.Load) -> gast.Name:
+    """The node of a name: the same one each time, as nodes do not change."""
     return gast.Name(id, _CONTEXTS[ctx], None, None)
 
 
@@ -99,10 +102,15 @@ def origin_of(stmt: gast.stmt) -> Origin | None:
 
 def rebuilt(node: Any, **fields: Any) -> Any:
     """A copy of a node with some fields changed; origin, comment and sweep are kept, children are shared."""
-    old = vars(node)
-    new = type(node)()
-    vars(new).update({f: old.get(f) for f in node._fields}, **fields)
-    vars(new).update({f: old[f] for f in _NOTES if f in old})
+    old, cls = node.__dict__, node.__class__
+    new = cls.__new__(cls)
+    kept = new.__dict__
+    for field_name in cls._fields:
+        kept[field_name] = old.get(field_name)
+    for note in _NOTES:
+        if note in old:
+            kept[note] = old[note]
+    kept.update(fields)
     return new
 
 
@@ -150,8 +158,9 @@ def noted(question: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
 def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
     """The nested blocks of a compound statement by field name; none for a simple one."""
     found: list[tuple[str, list[Any]]] = []
+    fields = stmt.__dict__
     for field_name in ("body", "orelse", "handlers", "finalbody"):
-        block = getattr(stmt, field_name, None)
+        block = fields.get(field_name)
         if not isinstance(block, (list, tuple)) or not block:
             continue
         if field_name == "handlers":
@@ -266,7 +275,11 @@ class Substitution:
             new = self.loads.get(node.id)
             return node if new is None else atom(new)
         target = self.stores.get(node.id)
-        return node if target is None else gast.Name(target, node.ctx, node.annotation, node.type_comment)
+        if target is None:
+            return node
+        if node.annotation is None and node.type_comment is None:
+            return name(target, node.ctx.__class__)
+        return gast.Name(target, node.ctx, node.annotation, node.type_comment)
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
         return self.generic_visit(node)
@@ -275,13 +288,15 @@ class Substitution:
         changes: dict[str, Any] = {}
         if isinstance(node, gast.FunctionDef) and node.name in self.stores:
             changes["name"] = self.stores[node.name]
+        fields = node.__dict__
         for field_name in node._fields:
-            old = getattr(node, field_name, None)
-            if isinstance(old, (list, tuple)):
+            old = fields.get(field_name)
+            kind = type(old)
+            if kind is list or kind is tuple:
                 new = [self.visit(v) for v in old]
-                if any(a is not b for a, b in zip(old, new)):
+                if any(map(is_not, old, new)):
                     changes[field_name] = new
-            elif type(old) not in LEAVES:
+            elif kind not in LEAVES:
                 replaced = self.visit(old)
                 if replaced is not old:
                     changes[field_name] = replaced

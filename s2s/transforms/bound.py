@@ -7,7 +7,7 @@ compiled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gast
@@ -21,23 +21,49 @@ UNBOUND = "the gradient needs `{}` where it may not be assigned yet"
 
 def unbound_reads(fn: Function) -> Iterator[tuple[Any, str]]:
     """The statements that read a local name which may be unbound there, each with the name."""
-    yield from _block(fn.body, set(fn.param_names), fn.local_names())
+    yield from _Reads(fn).block(fn.body)
 
 
-def _block(stmts: Sequence[Any], bound: set[str], local: set[str]) -> Iterator[tuple[Any, str]]:
-    """The reads of a block; `bound` ends as the names that are bound at its end."""
-    for stmt in stmts:
-        for name in sorted((set(uses(stmt)) & local) - bound):
-            yield stmt, name
-            bound.add(name)  # else this statement has raised
-        if isinstance(stmt, gast.If) and not core.is_exit(stmt):
-            ends = [set(bound), set(bound)]
-            yield from _block(stmt.body, ends[0], local)
-            yield from _block(stmt.orelse, ends[1], local)
-            bound |= ends[0] & ends[1]
-        elif isinstance(stmt, (gast.For, gast.While)):
-            yield from _block(stmt.body, bound | set(core.writes(stmt)), local)
-        else:
-            bound.update(core.writes(stmt))
-            for _, block in core.blocks(stmt):
-                yield from _block(block, bound, local)
+class _Reads:
+    """A walk over a function in the order of the program; `bound` are the names that are bound where it stands."""
+
+    def __init__(self, fn: Function) -> None:
+        self.local = fn.local_names()
+        self.bound = set(fn.param_names)
+        self.news: list[str] = []  # those that became bound, in order
+
+    def bind(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.bound:
+                self.bound.add(name)
+                self.news.append(name)
+
+    def block(self, stmts: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+        for stmt in stmts:
+            unbound = {name for name in uses(stmt) if name not in self.bound and name in self.local}
+            for name in sorted(unbound):
+                yield stmt, name
+            self.bind(unbound)  # else this statement has raised
+            if isinstance(stmt, gast.If) and not core.is_exit(stmt):
+                ends = []
+                for branch in (stmt.body, stmt.orelse):
+                    start = len(self.news)
+                    yield from self.block(branch)
+                    ends.append(self.unbind(start))
+                self.bind(set(ends[0]).intersection(ends[1]))
+            elif isinstance(stmt, (gast.For, gast.While)):
+                start = len(self.news)
+                self.bind(core.writes(stmt))
+                yield from self.block(stmt.body)
+                self.unbind(start)
+            else:
+                self.bind(core.writes(stmt))
+                for _, inner in core.blocks(stmt):
+                    yield from self.block(inner)
+
+    def unbind(self, start: int) -> list[str]:
+        """Forget what became bound since a point; returns it."""
+        names = self.news[start:]
+        del self.news[start:]
+        self.bound.difference_update(names)
+        return names

@@ -9,7 +9,6 @@ The contributions of one statement may be added in any order; differentiation wr
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,17 @@ import gast
 from s2s import core
 from s2s.core import Function
 from s2s.transforms.effects import Knowledge
-from s2s.transforms.structure import assigned, copied, defs, is_reverse, statements, uses, with_blocks
+from s2s.transforms.structure import (
+    assigned,
+    copied,
+    definitions_of,
+    defs,
+    is_reverse,
+    reads_of,
+    statements,
+    uses,
+    with_blocks,
+)  # fmt: skip
 
 
 def delay(fn: Function, known: Knowledge) -> Function:
@@ -31,8 +40,8 @@ class _Delay:
         self.fn = fn
         self.known = known
         self.lives = known.liveness(fn)
-        self.reads = Counter(n for s in statements(fn.body) for n in uses(s))
-        self.definitions = Counter(n for s in statements(fn.body) for n in defs(s))
+        self.reads = reads_of(fn)
+        self.definitions = definitions_of(fn)
 
     def run(self) -> Function:
         return self.fn.with_body(self.block(self.fn.body))

@@ -8,6 +8,7 @@ Floating-point warnings are no effect, nor is a lack of memory.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from s2s.transforms.known import TOTAL_CALLS, TOTAL_NUMPY, TOTAL_OPERATORS
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations, conduct_of
 from s2s.transforms.sameshape import Broadcasts
-from s2s.transforms.structure import assigned, blocks, defs, is_reverse, statements, uses
+from s2s.transforms.structure import all_defs, assigned, blocks, definitions_of, is_reverse, reads_of, statements
 
 
 class Effects(NamedTuple):
@@ -107,7 +108,7 @@ class Knowledge:
         known = self._effects_of.get((id(expr), ours))
         if known is None:
             effects = self._effects(expr, ours)
-            if ours:
+            if ours and effects.raises:
                 effects = Effects(False, effects.reads, effects.writes)
             known = self._effects_of[id(expr), ours] = (expr, effects)
         return known[1]
@@ -116,12 +117,8 @@ class Knowledge:
         """What a statement and its blocks change."""
         known = self._changes.get(id(stmt))
         if known is None:
-            names, memory = dict.fromkeys(defs(stmt)), self.writes_memory(stmt)
-            for _, block in blocks(stmt):
-                for inner in map(self.changes, block):
-                    names.update(dict.fromkeys(inner.names))
-                    memory = memory or inner.memory
-            known = self._changes[id(stmt)] = (stmt, Changes(tuple(names), memory))
+            memory = self.writes_memory(stmt) or any(self.changes(s).memory for _, block in blocks(stmt) for s in block)
+            known = self._changes[id(stmt)] = (stmt, Changes(tuple(dict.fromkeys(all_defs(stmt))), memory))
         return known[1]
 
     def writes_memory(self, stmt: Any) -> bool:
@@ -285,20 +282,21 @@ def tape_operation(expr: Any, tapes: frozenset[str]) -> str | None:
 
 def tapes(fn: Function) -> frozenset[str]:
     """The lists that are made empty and only pushed to and popped from."""
-    made: set[str] = set()
-    other: set[str] = set(fn.param_names)
+    made = {n for s in statements(fn.body) if (n := assigned(s)) is not None and _is_empty_list(s.value)}
+    if not made:
+        return frozenset()
+    uses_left, definitions_left = Counter(reads_of(fn)), Counter(definitions_of(fn))
     for stmt in statements(fn.body):
-        name = assigned(stmt)
-        if name is not None and isinstance(stmt.value, gast.List) and not stmt.value.elts:
-            made.add(name)
-            continue
-        other.update(defs(stmt))
-        read = list(uses(stmt))
-        pushed = _stack_use(stmt)
+        name, pushed = assigned(stmt), _stack_use(stmt)
         if pushed is not None:
-            read.remove(pushed)
-        other.update(read)
-    return frozenset(made - other)
+            uses_left[pushed] -= 1
+        elif name is not None and _is_empty_list(stmt.value):
+            definitions_left[name] -= 1
+    return frozenset(n for n in made - set(fn.param_names) if not uses_left[n] and not definitions_left[n])
+
+
+def _is_empty_list(value: Any) -> bool:
+    return isinstance(value, gast.List) and not value.elts
 
 
 def _stack_use(stmt: Any) -> str | None:

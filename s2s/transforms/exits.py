@@ -12,7 +12,6 @@ for i in r:                               ...
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,13 +21,13 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.effects import Knowledge
-from s2s.transforms.structure import copied, defs, statements, uses, with_blocks
+from s2s.transforms.structure import copied, definitions_of, defs, reads_of, statements, with_blocks
 
 
 def direct_exits(fn: Function, known: Knowledge) -> Function:
     """`fn` without flags of ours that only repeat a condition."""
-    reads = Counter(n for s in statements(fn.body) for n in uses(s))
-    written = Counter(n for s in statements(fn.body) for n in defs(s))
+    reads = reads_of(fn)
+    written = definitions_of(fn)
 
     def block(stmts: Sequence[Any]) -> list[Any]:
         new: list[Any] = []

@@ -39,8 +39,8 @@ from s2s.transforms.structure import (
     like,
     loads,
     next_number,
+    reads_of,
     replace_reads,
-    statements,
     uses,
     with_blocks,
 )  # fmt: skip
@@ -57,6 +57,7 @@ class _Table:
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
+        self.copies: dict[str, Any] = {}  # those of the values that are atoms
         self.readers: dict[str, set[str]] = {}
         self.in_memory: set[str] = set()
         self.holders: dict[Any, str] = {}
@@ -70,7 +71,9 @@ class _Table:
             self.readers.setdefault(other, set()).add(name)
         if effects.reads:
             self.in_memory.add(name)
-        if not core.is_atom(value):
+        if core.is_atom(value):
+            self.copies[name] = value
+        else:
             self.holders.setdefault(key(value), name)
 
     def drop(self, name: str) -> None:
@@ -79,17 +82,13 @@ class _Table:
             return
         for entry in (name, *self.readers.pop(name, ())):
             value = self.values.pop(entry, None)
-            if value is not None and not core.is_atom(value) and self.holders.get(key(value)) == entry:
+            if self.copies.pop(entry, None) is None and value is not None and self.holders.get(key(value)) == entry:
                 del self.holders[key(value)]
             self.in_memory.discard(entry)
 
     def memory_written(self) -> None:
         for name in list(self.in_memory):
             self.drop(name)
-
-    def copy_of(self, name: str) -> Any:
-        value = self.values.get(name)
-        return value if core.is_atom(value) else None
 
 
 class _Propagation:
@@ -102,7 +101,7 @@ class _Propagation:
         self.kind = known.kind
         self.fixed = captured(fn)
         self.table = _Table()
-        self.count = Counter(n for s in statements(fn.body) for n in uses(s))
+        self.count = Counter(reads_of(fn))
         self.own_reads: list[str] = []
         self.next_number = next_number(known.local)
 
@@ -139,7 +138,8 @@ class _Propagation:
 
     def replaced(self, stmt: Any) -> Any:
         """The statement with copies in place of the names that it reads."""
-        copies = {n: c for n in set(self.own_reads) if (c := self.table.copy_of(n)) is not None}
+        table = self.table.copies
+        copies = {n: table[n] for n in self.own_reads if n in table}
         return stmt if isinstance(stmt, gast.Delete) else replace_reads(stmt, copies)
 
     def branch(self, stmt: Any) -> list[Any]:
@@ -234,7 +234,7 @@ class _Propagation:
         self.own_reads = list(uses(stmt))
         one, other = self.table.values.get(name), self.only(added)
         added_name = added.id if isinstance(added, gast.Name) else ""
-        if self.count[added_name] == 1 and getattr(self.table.copy_of(added_name), "id", None) == name:
+        if self.count[added_name] == 1 and getattr(self.table.copies.get(added_name), "id", None) == name:
             other = one
         if not (isinstance(one, gast.BinOp) and isinstance(one.op, (gast.Mult, gast.Div, gast.MatMult))):
             return False

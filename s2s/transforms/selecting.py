@@ -62,7 +62,7 @@ def may_move_steeply(operations: Operations, nonfinite: set[str], given: Set[str
             else set()
         )
 
-    return _closure(results, operations, given)
+    return _closure(results, operations, given, forward=True)
 
 
 def may_be_nonfinite(operations: Operations, given: Set[str] = frozenset()) -> set[str]:
@@ -84,7 +84,7 @@ def may_be_nonfinite(operations: Operations, given: Set[str] = frozenset()) -> s
         return {n for n in targets if not K.is_python_number(operations.kind(core.name(n)))}
 
     numbers = {n for n in given if K.is_python_number(operations.kind(core.name(n)))}
-    return _closure(results, operations, _incomplete_data(operations) | (given - numbers))
+    return _closure(results, operations, _incomplete_data(operations) | (given - numbers), forward=True)
 
 
 def _incomplete_data(operations: Operations) -> set[str]:
@@ -142,10 +142,20 @@ def _leading_to(reached: Callable[[set[str], Any, Operations], bool], operations
 
 
 def _closure(
-    more: Callable[[set[str], Any, set[str]], set[str]], operations: Operations, known: Iterable[str] = ()
+    more: Callable[[set[str], Any, set[str]], set[str]],
+    operations: Operations,
+    known: Iterable[str] = (),
+    *,
+    forward: bool = False,
 ) -> set[str]:
-    """All names that `more(targets, value, found)` gives for the assignments of the function, until none is new."""
+    """All names that `more(targets, value, found)` gives for the assignments of the function, until none is new.
+
+    forward: assignments are visited in the order of the program, along which results follow from operands; else
+    backwards. So a round is enough, but for what goes round loops.
+    """
     assigned = list(_assignments(operations.fn.body))
+    if forward:
+        assigned.reverse()
     found = set(known)
     size = -1
     while size != len(found):

@@ -24,11 +24,12 @@ from s2s.transforms.propagate import propagate
 from s2s.transforms.structure import (
     assigned,
     captured,
-    defs,
+    definitions_of,
     is_reverse,
     like,
     loads,
     next_number,
+    reads_of,
     replace_reads,
     statements,
     uses,
@@ -71,8 +72,8 @@ class _Rereading:
         self.known = known
         self.lives = known.liveness(fn)
         self.definitions = Counter(fn.param_names)
-        self.definitions.update(n for s in statements(fn.body) for n in defs(s))
-        self.reads = Counter(n for s in statements(fn.body) for n in uses(s))
+        self.definitions.update(definitions_of(fn))
+        self.reads = reads_of(fn)
         self.versions = Counter(core.variable(n) for n in self.definitions)
         self.next_number = next_number(self.definitions)
         self.fixed = captured(fn)

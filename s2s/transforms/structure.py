@@ -5,7 +5,9 @@ These functions take any statement of Core Python, and of the text that `fold` m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import gast
@@ -104,6 +106,34 @@ def statements(block: Iterable[Any]) -> list[Any]:
         if type(stmt) in _COMPOUND:
             found += _nested(stmt)
     return found
+
+
+@core.noted
+def all_uses(stmt: Any) -> tuple[str, ...]:
+    """The names that a statement reads, nested blocks included, as often as they are read."""
+    if type(stmt) not in _COMPOUND:
+        return uses(stmt)
+    return (*uses(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_uses(inner)))
+
+
+@core.noted
+def all_defs(stmt: Any) -> tuple[str, ...]:
+    """The names that a statement binds or unbinds, nested blocks included, as often as it does."""
+    if type(stmt) not in _COMPOUND:
+        return tuple(defs(stmt))
+    return (*defs(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_defs(inner)))
+
+
+@core.noted
+def reads_of(fn: Function) -> Counter[str]:
+    """How often each name is read in the text of a function."""
+    return Counter(chain.from_iterable(map(all_uses, fn.body)))
+
+
+@core.noted
+def definitions_of(fn: Function) -> Counter[str]:
+    """How often each name is bound or unbound in the text of a function, parameters apart."""
+    return Counter(chain.from_iterable(map(all_defs, fn.body)))
 
 
 @core.noted
