@@ -7,10 +7,12 @@ cells put in place.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,6 +108,22 @@ class Store:
 STORE = Store()
 
 
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without Python's collector of cycles, which would walk all the programs of a compilation again and again.
+
+    Programs are trees: they go when nobody holds them.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
 def compile_function(lower: Lower, task: Task, name: str) -> Compiled:
     """Lower, transform and build. What the user has to mend is raised; what the tape can do instead is returned."""
     from s2s.transforms.pipeline import compile_core, compile_halves
