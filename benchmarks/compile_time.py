@@ -1,6 +1,8 @@
 """What s2s costs beside the gradient itself: to import, to compile a function, and on each call.
 
 python benchmarks/compile_time.py [--check]
+
+Fresh processes find the bytecode of s2s on disk, as it is after an installation.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib.util
+import os
 import pathlib
 import statistics
 import subprocess
@@ -62,6 +65,24 @@ def model{k}(params, x, y, n):
 '''
 LINES = 1000
 
+# What long functions are made of: straight lines, and lines in loops and branches.
+STRAIGHT = """\
+    x = x * 0.99 + a
+    y = np.tanh(y * b) + u
+    x = np.sin(x) + b * x
+    y = y / (1.0 + y**2)
+"""
+NESTED = """\
+        x = x * 0.99 + a
+        if x > 0.3:
+            y = y * b
+        else:
+            y = np.tanh(y) + u
+        for j in range(2):
+            x = x * 0.9 + b
+            y = y * x
+"""
+
 Row = tuple[str, float, str, float]
 
 
@@ -78,19 +99,52 @@ def compile_seconds() -> tuple[float, float]:
     rng = np.random.default_rng(0)
     args = {"w": rng.normal(size=(4, 3)), "b": np.zeros(3)}, rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), 4
     with tempfile.TemporaryDirectory() as folder:
-        path = write_module(folder)
-        spec = importlib.util.spec_from_file_location("models", path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["models"] = module
-        spec.loader.exec_module(module)
+        module = imported(write_module(folder))
         functions = [f for name, f in vars(module).items() if name.startswith("model")]
-        times = []
-        for f in functions:
-            began = time.perf_counter()
-            s2s.grad(f, strict=True).source(*args)
-            times.append(time.perf_counter() - began)
+        times = [seconds_of(f, args) for f in functions]
     return times[0], statistics.median(times[1:])
+
+
+def imported(path: pathlib.Path) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def seconds_of(function: Any, args: tuple[Any, ...]) -> float:
+    """Seconds from `s2s.grad(f)` to the source."""
+    began = time.perf_counter()
+    s2s.grad(function, strict=True).source(*args)
+    return time.perf_counter() - began
+
+
+def long_seconds(head: str, block: str, lines: int) -> float:
+    """Seconds a line to compile a function of so many lines: a block over and over, after the lines of `head`."""
+    text = "import numpy as np\n\n\ndef long(a, b, u):\n    x = a * b\n    y = u * a\n" + head
+    text += block * (lines // block.count("\n")) + "    return x + np.sum(y)\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "long.py"
+        path.write_text(text)
+        return seconds_of(imported(path).long, (0.5, 0.25, np.ones(3))) / lines
+
+
+def first_seconds() -> float:
+    """Seconds from the first `s2s.grad(f)` of a process to the source, modules imported on the way (median)."""
+    code = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); "
+    return in_fresh_processes(code + "import compile_time; print(compile_time.compile_seconds()[0])", 5)
+
+
+def in_fresh_processes(code: str, times: int) -> float:
+    """What some code prints, as a median."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-c", code]
+    runs = [
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment) for _ in range(times + 1)
+    ]
+    return statistics.median(float(run.stdout) for run in runs[1:])
 
 
 def small(a: Any, b: Any, c: Any, d: Any) -> Any:
@@ -135,18 +189,26 @@ def call_seconds() -> float:
 def import_seconds() -> float:
     """Seconds that `import s2s` adds to `import numpy`, in fresh processes (median)."""
     code = "import numpy, time; began = time.perf_counter(); import s2s; print(time.perf_counter() - began)"
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(9)]
-    return statistics.median(float(run.stdout) for run in runs)
+    return in_fresh_processes(code, 9)
 
 
 def measure() -> list[Row]:
     """What is measured, the value, its unit, and the most that it should be."""
-    first, later = compile_seconds()
+    _, later = compile_seconds()
+    rows: list[Row] = []
+    for what, head, block in (
+        ("straight lines", "", STRAIGHT),
+        ("lines in a loop", "    for i in range(3):\n", NESTED),
+    ):
+        for lines in (300, 1000, 3000):
+            rows.append((f"{lines:,} {what}, each", 1e3 * long_seconds(head, block, lines), "ms", float("inf")))
+        rows.append((f"{what}, 3,000 against 300", rows[-1][1] / rows[-3][1], "times", 1.5))
     return [
-        ("first function of a 1,000-line file", 1e3 * first, "ms", float("inf")),
+        ("first function of a 1,000-line file", 1e3 * first_seconds(), "ms", float("inf")),
         ("30-line function, cold", 1e3 * later, "ms", 50.0),
         ("cached call, four arrays, added", 1e6 * call_seconds(), "us", 1.0),
         ("import s2s, added to import numpy", 1e3 * import_seconds(), "ms", 50.0),
+        *rows,
     ]
 
 

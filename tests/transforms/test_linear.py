@@ -1,0 +1,73 @@
+"""Work grows with the length of a function, not with its square: steps are counted, not seconds."""
+
+import linecache
+import sys
+
+import numpy as np
+import pytest
+
+import s2s
+
+SHORT, LONG = 60, 240
+
+# The start of a function f(a, b, u), and lines that are repeated after it.
+PROGRAMS = {
+    "straight lines": ["    x = x * 0.99 + a", "    y = np.tanh(y * b) + u", "    x = np.sin(x) + b * x"],
+    "values that all stay alive": ["    x = x * a + b * {n}.5"],
+    "new names": ["    v{n} = x * {n}.0", "    x = np.sin(v{n}) + a"],
+    "branches": ["    if x > 0.3:", "        x = x * a", "    else:", "        y = y * b + x"],
+    "loops": ["    for i{n} in range(2):", "        x = x * 0.9 + b", "        y = y * x"],
+    "one loop": ["        x = x * x + a", "        y = np.tanh(y * b) + u", "        y = y / (1.0 + y**2)"],
+    "branches in a loop": [
+        "        if x > 0.3:",
+        "            x = x * a",
+        "        else:",
+        "            y = y * b + x",
+    ],
+    "counts in a loop": ["        k = k + i", "        x = x * k + b"],
+    "one quotient, passed on": ["    y = y * b"],
+}
+STARTS = {
+    "one loop": ["    for i in range(3):"],
+    "branches in a loop": ["    for i in range(3):"],
+    "counts in a loop": ["    k = 1", "    for i in range(3):"],
+    "one quotient, passed on": ["    y = 1.0 / y"],
+}
+
+
+def define(name, length):
+    """A function of so many lines."""
+    repeated = PROGRAMS[name]
+    lines = ["import numpy as np", "def f(a, b, u):", "    x = a * b", "    y = u * a", *STARTS.get(name, [])]
+    for n in range(length // len(repeated)):
+        lines += [line.replace("{n}", str(n)) for line in repeated]
+    text = "\n".join([*lines, "    return x + np.sum(y)", ""])
+    file = f"<{length} lines of {name}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    namespace = {}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace["f"]
+
+
+def steps(f):
+    """The calls, of functions in Python and in C, that it takes to compile a gradient."""
+    count = 0
+
+    def note(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        s2s.grad(f, strict=True).source(0.5, 0.25, np.ones(3))
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_long_function_takes_no_more_steps_a_line(name):
+    steps(define(name, 20))  # rules are read, modules imported
+    short, long = (steps(define(name, length)) / length for length in (SHORT, LONG))
+    assert long <= short
