@@ -4,12 +4,14 @@ Sweeps write these derivatives in place (`transforms/reverse/stores.py`); the ru
 the passes ask: the kind of the result, and that it is the first argument's memory.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from s2s import kinds as K
 from s2s.rules.registry import jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import scatter, shape_of, unbroadcast
-from s2s.runtime.pytree import shadow, zero_tangent
+from s2s.runtime.pytree import add, shadow, zero_tangent
 from s2s.runtime.stores import (
     add_at,
     add_item,
@@ -17,10 +19,13 @@ from s2s.runtime.stores import (
     drop_last,
     last_writes,
     private,
+    put_in_place,
+    seen,
     seen_item,
     set_item,
     sub_at,
     sub_item,
+    taken,
 )
 
 # A list whose length is known to be more than this is taken for one of any length.
@@ -53,6 +58,19 @@ def appended_kind(x, value):
 
 def shortened_kind(x, last):
     return K.List(x.items[:-1]) if isinstance(x, K.List) and x.items else x
+
+
+def seen_kind(x, part, value):
+    """The kind of a container one of whose items may have changed."""
+    inner = K.children(x)
+    if inner is None or x == part:
+        return x if inner is None else value
+    changed = [K.join(kind, value) if kind == part else seen_kind(kind, part, value) for kind in inner]
+    if isinstance(x, K.Sequence):
+        return K.Sequence(changed[0], x.cls)
+    if isinstance(x, K.Dict):
+        return K.Dict(tuple((key, kind) for (key, _), kind in zip(x.items, changed, strict=True)))
+    return replace(x, items=tuple(changed)) if isinstance(x, (K.List, K.Tuple)) else x
 
 
 def same(x, *others):
@@ -154,4 +172,29 @@ def drop_last_jvp(x_dot, ans, x, last):
     return x_dot[:-1]
 
 
-STORES = frozenset({append, drop_last, set_item, add_item, sub_item, add_at, sub_at, seen_item})
+# --- what may be seen through another name ----------------------------------------------------------------------
+
+
+@vjp(seen, wrt="x", view="x", mutates="x", kind=seen_kind)
+def seen_vjp_x(g, ans, x, part, value):
+    bar = add(shadow(g), g)
+    taken(bar, x, part)
+    return bar
+
+
+@vjp(seen, wrt="value", zeros="part")
+def seen_vjp_value(g, ans, x, part, value):
+    return taken(add(shadow(g), g), x, part)
+
+
+@jvp(seen, wrt="x")
+def seen_jvp_x(x_dot, ans, x, part, value):
+    return put_in_place(add(shadow(x_dot), x_dot), x, part, shadow(value))
+
+
+@jvp(seen, wrt="value")
+def seen_jvp_value(value_dot, ans, x, part, value):
+    return put_in_place(zero_tangent(x), x, part, value_dot)
+
+
+STORES = frozenset({seen, append, drop_last, set_item, add_item, sub_item, add_at, sub_at, seen_item})

@@ -8,10 +8,13 @@ compiler is run.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+
+from s2s.errors import ArgumentError
+from s2s.runtime import pytree
 
 
 def set_item(x: Any, index: Any, value: Any) -> Any:
@@ -59,6 +62,56 @@ def drop_last(x: Any, last: Any) -> Any:
 def seen_item(x: Any, index: Any, value: Any) -> Any:
     """`x`, a part of which was written into through its view `value = x[index]`; gives x."""
     return x
+
+
+def seen(x: Any, part: Any, value: Any) -> Any:
+    """`x`, which may be the object `part` or hold it, after a write into that: what it is now is `value`; gives x."""
+    return x
+
+
+def taken(bar: Any, x: Any, part: Any) -> Any:
+    """The cotangents at all places where x is the array `part`, or holds it, added up; zeros take their place in `bar`.
+
+    bar: an array for an array x, a shadow for a container.
+    """
+    total = np.zeros_like(part)
+    for place in _places(bar, x, part):
+        total += place
+        place[...] = 0
+    return total
+
+
+def _places(bar: Any, x: Any, part: Any) -> Iterator[Any]:
+    """The shadows at all places where x is `part`, or holds it."""
+    if x is part:
+        yield bar
+    elif not pytree.is_leaf(x):
+        for entry, child in pytree.children(x):
+            if bar[entry] is not None:
+                yield from _places(bar[entry], child, part)
+
+
+def slot(bar: Any, x: Any, part: Any) -> Any:
+    """The shadow at the one place where x holds the container `part`."""
+    places = list(_places(bar, x, part))
+    if len(places) != 1:
+        raise ArgumentError(
+            "a list or dict that is written into stands in several places of another one",
+            hint="put a copy of it into each place",
+        )
+    return places[0]
+
+
+def put_in_place(x_dot: Any, x: Any, part: Any, value_dot: Any) -> Any:
+    """The tangent of x with another one in the places where x is `part`, or holds it."""
+    if x is part:
+        return value_dot
+    if pytree.is_leaf(x):
+        return x_dot
+    for entry, child in pytree.children(x):
+        if not (pytree.is_leaf(child) and child is not part):
+            x_dot[entry] = put_in_place(x_dot[entry], child, part, value_dot)
+    return x_dot
 
 
 def private(x: Any) -> Any:

@@ -20,6 +20,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
+from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
 from s2s.transforms.callee import described
 from s2s.transforms.callpairs import active_call
@@ -180,6 +181,11 @@ class _Forward:
 
     def store_item(self, y: str, call: Any, out: list[Any], origin: Any) -> None:
         function, (x, *index, value) = self.partials.operations.function(call), call.args
+        if function is S.seen:
+            put = self.namer.bind("put_in_place", S.put_in_place)
+            dots = self.tangent(x, out, origin), self.tangent(value, out, origin)
+            out.append(tangent_assign(self.dot(y), core.call(put, dots[0], x, *index, dots[1]), origin))
+            return
         out.append(tangent_assign(self.dot(y), self.tangent(x, out, origin), origin))
         value_dot = self.tangent(value, out, origin)
         if not (isinstance(value_dot, gast.Constant) and function in KEEPING):

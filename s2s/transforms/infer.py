@@ -79,6 +79,7 @@ class _Inference:
         self.shapes = dict(facts.shapes)
         self.broadcasts = Broadcasts(facts.parts, facts.within)
         self.rounds: set[str] = set()  # the names that the loop which is visited assigns
+        self.read_from: dict[str, Any] = {}  # the item read of a container that a name is
         self.owners: dict[str, str] = {}  # the array of which a name holds the shape
         self.changed = False
         self.keys: dict[Any, str] = {}  # what has the shape that a key of `sameshape` describes
@@ -135,6 +136,8 @@ class _Inference:
         if isinstance(target, gast.Subscript):
             self.grow(target.value, lambda owner: stored(owner, self.index_kind(target.slice), kind))
         elif isinstance(target, gast.Name):
+            if isinstance(stmt.value, gast.Subscript) and K.children(kind) is not None:
+                self.read_from[target.id] = stmt.value
             self.name_shape(target.id, stmt.value, kind)
         elif isinstance(target, gast.Tuple):
             for name, item in zip(target.elts, unpacked(kind, target.elts)):
@@ -164,6 +167,9 @@ class _Inference:
             if new not in (old, K.NEVER) and owner.id not in self.fixed:
                 self.kinds[owner.id] = new
                 self.changed = True
+                if owner.id in self.read_from:
+                    whole = self.read_from[owner.id]
+                    self.grow(whole.value, lambda old: stored(old, self.index_kind(whole.slice), new))
 
     @cached_property
     def growing(self) -> bool:

@@ -25,7 +25,7 @@ ADDING = {S.add_item: gast.Add, S.sub_item: gast.Sub}
 AT = {S.add_at: "add.at", S.sub_at: "subtract.at"}
 WHOLE = {function: op for op, function in INPLACE.items()}
 # Writes that give a new version part by part: `whole` ones read all of it.
-ITEM_WRITES = {S.append, S.drop_last, S.set_item, S.seen_item, *ADDING, *AT}
+ITEM_WRITES = {S.seen, S.append, S.drop_last, S.set_item, S.seen_item, *ADDING, *AT}
 KEEPING = {*ADDING, *AT}  # the old contents stay part of the new
 
 
@@ -64,7 +64,7 @@ class _Inplace:
             return [core.substitute(stmt, self.storages)]
         value = core.substitute(stmt.value, self.storages)
         function = self.operations.function(stmt.value) if isinstance(value, gast.Call) else None
-        made = written(function, self.namer, *value.args) if function in WRITING - {S.seen_item} else None
+        made = written(function, self.namer, *value.args) if function in WRITING - {S.seen, S.seen_item} else None
         # Else nothing is done: versions meet, or what is written already is looked at through another view.
         return [] if made is None else [core.place(made, core.origin_of(stmt))]
 

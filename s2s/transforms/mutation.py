@@ -101,6 +101,10 @@ class _Mutation:
 
     def store(self, function: Callable[..., Any], x: Any, *args: Any, origin: Any) -> Any:
         """The statement that writes into `x`, which is to be an array of the function's own."""
+        self.refuse_target(x, origin)
+        return self.written_into(function, x, *args, origin=origin)
+
+    def refuse_target(self, x: Any, origin: Any) -> None:
         local = isinstance(x, gast.Name) and x.id in self.operations.local
         if not local or not isinstance(self.kind_of(x), (K.Array, *CONTAINERS)):
             what = type(self.kind_of(x)).__name__.lower()
@@ -108,6 +112,8 @@ class _Mutation:
         if K.ndim_of(self.kind_of(x)) == 0:
             # Operations on such arrays make numbers, and so would those on its adjoint.
             raise NotCompiled("a write into an array without dimensions is not compiled yet", origin=origin)
+
+    def written_into(self, function: Callable[..., Any], x: Any, *args: Any, origin: Any) -> Any:
         self.found = True
         name = self.namer.bind(function.__name__, function)
         return core.place(gast.Expr(core.call(name, x, *args)), origin)
@@ -153,7 +159,7 @@ class _Mutation:
         old_kind = self.kind_of(new[0].value)
         container = isinstance(self.kind_of(x), CONTAINERS)
         if container and isinstance(old_kind, K.Array):
-            return [new[0], self.store(OPERATIONS[op], old, value, origin=origin)]
+            return [new[0], self.written_into(OPERATIONS[op], old, value, origin=origin)]
         if not isinstance(old_kind, (K.Scalar, K.Array, K.Int)):
             raise NotCompiled("an in-place operation on an item of a container is not compiled yet", origin=origin)
         item = self.held(made, new, "new", origin)

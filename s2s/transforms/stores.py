@@ -67,7 +67,7 @@ def _with_private_arguments(fn: Function) -> Function:
         kind = operations.kind(core.name(name))
         if K.immutable(kind) or isinstance(kind, K.Static) or aliases.find(name) not in into:
             continue
-        if not isinstance(kind, K.Array):
+        if not _can_be_copied(kind):
             raise NotCompiled(f"what the argument `{name}` holds may be written into", origin=fn.origin)
         copied[name] = numbers.next(name)
         before.append(core.assign(copied[name], core.call(namer.bind("private", S.private), name), fn.origin))
@@ -76,6 +76,15 @@ def _with_private_arguments(fn: Function) -> Function:
     body = [*before, *(core.substitute(stmt, copied) for stmt in fn.body)]
     kinds = {**fn.facts.kinds, **{new: fn.facts.kinds[old] for old, new in copied.items()}}
     return replace(fn, body=tuple(body), scope=namer.scope).with_facts(kinds=kinds, written=tuple(copied))
+
+
+def _can_be_copied(kind: K.Kind) -> bool:
+    """Whether `private` copies all of a value that can be written into."""
+    inner = K.children(kind)
+    if inner is None:
+        return isinstance(kind, K.Array) or K.immutable(kind) or isinstance(kind, K.Static)
+    plain = isinstance(kind, (K.List, K.Dict)) or getattr(kind, "cls", None) in (list, tuple)
+    return plain and all(map(_can_be_copied, inner))
 
 
 class _Numbers:
@@ -114,7 +123,8 @@ class _Stores:
         self.namer = Namer(fn)
         self.numbers = _Numbers(fn)
         self.storages: dict[str, str] = dict(fn.facts.storages)
-        self.views = {n: v for n, v in self.definitions(fn.body).items() if self.is_view(v)}
+        self.single = self.definitions(fn.body)
+        self.views = {n: v for n, v in self.single.items() if self.is_view(v)}
         self.unsure = {name for _, name in unbound_reads(fn)}
         self.renewed: dict[int, list[str]] = {}  # by statement, the storages that get new versions in it
 
@@ -275,23 +285,46 @@ class _Stores:
         down: dict[str, Step] = {}
         above = self.chain(written)
         reached = 0
+        unknown: list[str] = []
         for other in others:
             chain = self.chain(other)
             meeting = next((n for n in chain if n in above), None)
             if meeting is None:
-                raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(other)), origin=core.origin_of(stmt))
+                unknown.append(other)
+                continue
             reached = max(reached, above.index(meeting))
             for view in reversed(chain[: chain.index(meeting)]):
                 down[view] = (view, self.views[view], self.whole(view))
         for part, whole in itertools.pairwise(above[: reached + 1]):
             up.append((whole, self.views[part], part))
         passed = set(above[: reached + 1])
-        return [*up, *(step for name, step in down.items() if name not in passed)]
+        steps = [*up, *(step for name, step in down.items() if name not in passed)]
+        renewed = [written, *(name for name, _, _ in steps)]
+        return [*steps, *(self.identified(stmt, other, renewed) for other in unknown)]
+
+    def identified(self, stmt: Any, other: str, renewed: Sequence[str]) -> Step:
+        """The step for a name that may be what is written into, or hold it: which, is seen when the program runs."""
+        pairs = self.aliases.at[id(stmt)].get(other, {})
+        shared = [name for name in renewed if name in pairs]
+        whole = [name for name in shared if not pairs[name]]
+        if len(shared) != 1 or not whole or isinstance(self.kind(core.name(other)), (K.Unknown, K.Numeric)):
+            raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(other)), origin=core.origin_of(stmt))
+        self.refuse_lists(whole[0], other, stmt)
+        return other, None, whole[0]
+
+    def refuse_lists(self, part: str, other: str, stmt: Any) -> None:
+        """Of lists and dicts, only those are seen in others that were read there as an item."""
+        read = self.single.get(part)
+        if K.children(self.kind(core.name(part))) is not None and not isinstance(read, gast.Subscript):
+            raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(other)), origin=core.origin_of(stmt))
 
     def seen(self, name: str, view: Any, of: str, env: Env, origin: Any) -> Any:
         """The statement that makes a new version of a name, which sees what was written through another one."""
         now = env.get(of, of)
-        if name in self.views and self.views[name] is view:  # down: the view is read again
+        if view is None:
+            function = self.namer.bind("seen", S.seen)
+            value: Any = core.call(function, env.get(name, name), of, now)
+        elif name in self.views and self.views[name] is view:  # down: the view is read again
             value = core.substitute(view, {of: now})
         elif isinstance(view, gast.Name):
             value = core.name(now)

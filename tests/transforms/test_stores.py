@@ -295,11 +295,111 @@ def test_arguments_that_share_memory_are_not_compiled():
         df(x[:3], x[1:])
 
 
+def chosen(x, c):
+    a, b = x * 2.0, x * 3.0
+    y = a if c else b
+    y[0] = x[1]
+    y *= x
+    return np.sum(a * a) + np.sum(b * x) + np.sum(y)
+
+
+def in_a_list(x, c):
+    L = [x * 1.0, x * 2.0]
+    L[0] *= x
+    y = L[1]
+    y[1:] += x[:-1]
+    L[c][0] = x[2]
+    return np.sum(L[0] * L[1]) + np.sum(y)
+
+
+def in_a_dict(x, c):
+    D = {"p": x * 1.0, "q": x.copy()}
+    D["p"] += D["q"]
+    D["p"][0] *= 3.0
+    q = D["q"]
+    for i in range(3):
+        q[i] = D["p"][i] * q[i - 1]
+    return np.sum(D["p"] * D["q"])
+
+
+def in_turn(x, c):
+    y, z = x * 1.0, x * 2.0
+    for item in [y, z, y]:
+        item *= x
+        item[0] += 1.0
+    return np.sum(y * z)
+
+
+def swapped_or_new(x, c):
+    p = q = x * 1.0
+    for i in range(3):
+        if x[i] > 0.2:
+            q = x * 2.0
+        p[1:] += 0.5 * q[:-1]
+        p, q = q, p
+    return np.sum(p * q)
+
+
+def appended_and_written(x, c):
+    L = [x * 1.0]
+    for i in range(3):
+        L.append(L[-1] if i == c else np.sin(x) * i)
+        L[-1][i] = L[0][1] * 2.0
+    return np.sum(np.stack(L) ** 2)
+
+
+def nested_lists(x, c):
+    rows = [[x * 1.0, x * 2.0], [x * 3.0]]
+    rows[0].append(x * x)
+    rows[c][0] *= x
+    rows[0][2][1] = x[0]
+    return np.sum(rows[0][0] * rows[0][2]) + np.sum(rows[1][0])
+
+
+def now_and_then(x, c):
+    r = 0.0
+    first = x.copy()
+    for i in range(3):
+        t = first if i == c else first * 1.0
+        t[i] = t[i] * t[i] + x[0]
+        r = r + np.sum(np.sin(t))
+    return r + np.sum(first)
+
+
+def twice_in_a_list(x, c):
+    a = x * 1.0
+    L = [a, a, x * 2.0]
+    L[0] += x
+    a[0] = L[2][1]
+    return np.sum(L[0] * L[1] * L[2])
+
+
+ALIASED = [
+    chosen, in_a_list, in_a_dict, in_turn, swapped_or_new, appended_and_written, nested_lists, now_and_then,
+    twice_in_a_list,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("c", [0, 1])
+@pytest.mark.parametrize("f", ALIASED, ids=lambda f: f.__name__)
+def test_aliases_decided_at_run_time(f, c):
+    rng = np.random.default_rng(c)
+    df = s2s.value_and_grad(f, strict=True)
+    for size in (4, 6):
+        x = rng.uniform(-1.5, 1.5, size)
+        value, gradient = df(x, c)
+        assert value == f(x, c)
+        np.testing.assert_allclose(gradient, gradient_by_differences(lambda x: f(x, c), x), rtol=2e-5, atol=1e-6)
+        direction = rng.normal(size=size)
+        _, tangent = s2s.jvp(f, (x, c), (direction, None), strict=True)
+        np.testing.assert_allclose(tangent, gradient @ direction, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("choose", [True, False])
-def test_aliases_decided_at_run_time_go_to_the_tape(choose):
+def test_views_decided_at_run_time_go_to_the_tape(choose):
     def f(x, choose):
         a, b = x * 2.0, x * 3.0
-        y = a if choose else b
+        y = a[1:] if choose else b[1:]
         y[0] = x[1]
         return np.sum(a * a) + np.sum(b)
 
@@ -310,6 +410,28 @@ def test_aliases_decided_at_run_time_go_to_the_tape(choose):
         warnings.simplefilter("ignore", FallbackWarning)
         gradient = s2s.grad(f)(x, choose)
     np.testing.assert_allclose(gradient, gradient_by_differences(lambda x: f(x, choose), x), rtol=1e-6)
+
+
+def test_containers_among_the_arguments_are_left_as_they_were():
+    def f(p, x):
+        p["w"][0] *= x[1]
+        p["b"] += np.sum(p["w"]) * x[0]
+        p["rows"].append(x * p["b"])
+        p["rows"][0][1] = 2.0
+        return np.sum(p["rows"][0] * p["rows"][-1]) + p["b"]
+
+    rng = np.random.default_rng(5)
+    p = {"w": rng.normal(size=3), "b": 0.3, "rows": [rng.normal(size=4)]}
+    x = rng.normal(size=4)
+    kept = stores.copied(p)
+    by_p, by_x = s2s.grad(f, argnums=(0, 1), strict=True)(p, x)
+    np.testing.assert_equal(p, kept)
+    np.testing.assert_allclose(by_x, gradient_by_differences(lambda x: f(stores.copied(p), x), x), rtol=1e-6)
+    expected = gradient_by_differences(lambda w: f({**stores.copied(p), "w": w.copy()}, x), p["w"])
+    np.testing.assert_allclose(by_p["w"], expected, rtol=1e-6, atol=1e-9)
+    expected = gradient_by_differences(lambda r: f({**stores.copied(p), "rows": [r.copy()]}, x), p["rows"][0])
+    np.testing.assert_allclose(by_p["rows"][0], expected, rtol=1e-6, atol=1e-9)
+    assert len(by_p["rows"]) == 1 and np.isfinite(by_p["b"])
 
 
 def test_buffers_that_a_loop_swaps_are_known_to_be_two():

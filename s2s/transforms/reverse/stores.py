@@ -54,6 +54,7 @@ class Stores:
         self.storages = sweep.fn.facts.storages
         self.saved = sweep.fn.facts.saved
         self.owners = set(self.storages) | set(self.storages.values())
+        self.slots: set[str] = set()  # versions of containers whose shadow is a part of another one's
         self.read_old: dict[str, set[str]] = {}  # by version, the names whose contents before the write are read
 
     def is_store(self, stmt: Any) -> bool:
@@ -77,6 +78,10 @@ class Stores:
         if function in BINARY:
             self.whole(stmt.value, target.id, BINARY[function], bars, out, origin)
             return
+        if function is S.seen:
+            if present:
+                self.seen(target.id, stmt.value.args, bars, out, origin)
+            return
         x, *_ = stmt.value.args
         if K.children(self.sweep.kind(x)) is not None:
             self.container(target.id, function, stmt.value.args, bars, out, origin)
@@ -85,6 +90,27 @@ class Stores:
         self.write_back(target.id, x, index, out, origin)
         if present:
             self.item(target.id, function, x, index, value, bars, out, origin)
+
+    def seen(self, y: str, args: Sequence[Any], bars: Bars, out: Emitted, origin: Any) -> None:
+        """What x holds of the object that was written into is what that holds now."""
+        sweep, (x, part, value) = self.sweep, args
+        sweep.own(y, bars, out, origin)
+        bar, state = core.name(sweep.bar(y)), bars.pop(y)
+        if K.children(sweep.kind(value)) is not None:
+            if value.id in sweep.active:
+                self.slots.add(value.id)
+                bars[value.id] = OWNED
+                place = core.call(sweep.namer.bind("slot", S.slot), bar, x, part)
+                out.add(reverse_assign(sweep.bar(value.id), place, origin))
+            if x.id in sweep.active:
+                sweep.add(Contribution(x.id, bar, handed=state is OWNED), bars, out, origin)
+            return
+        taken = core.call(sweep.namer.bind("taken", S.taken), bar, x, part)
+        g = sweep.held(taken, out, origin)
+        if x.id in sweep.active:
+            sweep.add(Contribution(x.id, bar, fresh=state is OWNED, handed=state is OWNED), bars, out, origin)
+        if value.id in sweep.active:
+            sweep.add(Contribution(value.id, g), bars, out, origin)
 
     def container(self, y: str, function: Any, args: Sequence[Any], bars: Bars, out: Emitted, origin: Any) -> None:
         """A write into a list or dict, whose shadow changes in the same way, backwards."""
@@ -114,7 +140,11 @@ class Stores:
             g = sweep.held(core.subscript(bar, key), out, origin)
             zero = sweep.held(self.zero_like(sweep.kind(core.subscript(x, key)), g), out, origin)
             out.add(as_reverse(core.assign(core.subscript(bar, key, gast.Store), zero, origin)))
-        if x.id in sweep.active:
+        if y in self.slots and x.id in sweep.active:
+            self.slots.add(x.id)  # the same list of the same shadow
+            out.add(reverse_assign(sweep.bar(x.id), bar, origin))
+            bars[x.id] = OWNED
+        elif x.id in sweep.active:
             sweep.add(Contribution(x.id, bar, fresh=state is OWNED, handed=state is OWNED), bars, out, origin)
         if active:
             known = sweep.kind(value)
@@ -280,7 +310,7 @@ class _Saves:
         if name not in self.fn.facts.storages or not isinstance(stmt.value, gast.Call):
             return []
         function = self.operations.function(stmt.value)
-        if function not in (ITEM_WRITES - {S.seen_item}) and function not in BINARY:
+        if function not in (ITEM_WRITES - {S.seen, S.seen_item}) and function not in BINARY:
             return []
         if self.wanted is not None and name not in self.wanted:
             return []
