@@ -10,7 +10,7 @@ import s2s
 from s2s import core
 from s2s.transforms.pipeline import passes
 from s2s.transforms.task import Task
-from tests.goldens.test_goldens import COMPILED, Golden
+from tests.goldens.test_goldens import NAMES, Golden
 from tests.programs.verify import check_stages, stages_of, verify
 
 
@@ -80,7 +80,7 @@ def _text(program):
     return write_function(program)
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", NAMES)
 def test_goldens_are_right_at_every_stage(name, rng):
     golden = Golden(name)
     args = golden.args(rng)
