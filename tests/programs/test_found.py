@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import s2s
+from tests.programs.verify import verify
 
 X = np.array([0.31, -0.42, 0.77])
 C = np.array([0.6, 0.2, -0.5])
@@ -178,6 +179,25 @@ def root_of_a_rectified_value(x):
     return np.sum(np.sqrt(np.maximum(x, 0)) + np.clip(x, 0.0, 9.0) ** 0.3)
 
 
+def cotangent_shared_by_both_operands(x, c):
+    a = x * x
+    z = x + c
+    return np.sum(a) + np.sum(z * z)
+
+
+def cotangent_shared_in_one_branch(x, c):
+    a = x * x
+    if x[0] > 0:
+        z = x + c
+    else:
+        z = x * x
+    return np.sum(a) + np.sum(z * z)
+
+
+def sums_of_opposite_signs(x, c):
+    return np.sum(c - x) * np.sum(x) - np.sum(c - 3.0 * x)
+
+
 FOUND = [
     (root_of_a_rectified_value, SIGNS),
     (carried_array_read_through_a_sum, X, C),
@@ -240,6 +260,14 @@ def test_once_wrong(f, x, rest):
                 f, (x, *rest), (np.ones_like(x) if isinstance(x, np.ndarray) else 1.0, *map(np.zeros_like, rest))
             )
             np.testing.assert_allclose(slope, np.sum(expected), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "f", [cotangent_shared_by_both_operands, cotangent_shared_in_one_branch, sums_of_opposite_signs]
+)
+@pytest.mark.parametrize("x", [X, -X], ids=["positive", "negative"])
+def test_by_all_arguments(f, x):
+    assert verify(f, (x, C), each_stage=False).compiled
 
 
 def test_value_and_auxiliary_result_of_a_loop():

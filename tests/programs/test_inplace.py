@@ -142,6 +142,26 @@ def tape_of_a_buffer_mutated_later(x):
 
 
 @trap(*VECTORS)
+def read_after_the_write_of_its_round(x):
+    c = x * 1.0
+    s = 0.0
+    for i in range(3):
+        c[i % 2] = 0.5 * c[1] + x[0]
+        s = s + np.sum(c * c)
+    return s
+
+
+@trap(*VECTORS)
+def item_read_after_the_write_of_its_round(x):
+    c = x * 1.0
+    s = 0.0
+    for i in range(3):
+        c += x
+        s = s + c[0] * c[1]
+    return s
+
+
+@trap(*VECTORS)
 def saved_operand_overwritten_in_a_loop(x):
     c = np.sin(x)
     y = x * 0.0
@@ -423,6 +443,16 @@ def alias_decided_at_run_time(x):
     y[1] = x[0] * x[1]
     y *= a
     return np.sum(a + 2 * b)
+
+
+@trap(*VECTORS)
+def alias_through_two_rounds(x):
+    a, b, c = x * 1.0, x * x, np.sin(x)
+    for i in range(3):
+        c[0] = c[1] * x[0]
+        c = b
+        b = a
+    return np.sum(a * a * x)
 
 
 @trap(*VECTORS)
@@ -808,7 +838,7 @@ def drawn(shape, seed):
 @pytest.mark.parametrize(("f", "shape"), TRAPS)
 def test_trap(f, shape, seed):
     x = drawn(shape, seed)
-    outcome = verify(f, (x,), second=seed == 0)
+    outcome = verify(f, (x,), each_stage=seed == 1, second=seed == 0)
     assert outcome.finite and not outcome.kink
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", s2s.FallbackWarning)
