@@ -80,10 +80,17 @@ def sum_jvp_start(start_dot, ans, iterable, start=0):
 
 def iterable_cotangent(choose, g, iterable, key):
     """The cotangent of a sequence of which one item is taken."""
-    position = taken(choose, iterable, key)
+    position = taken(choose, iterable, key) if len(iterable) else None
+    if position is None:
+        return [] if isinstance(iterable, (list, tuple)) else np.zeros(iterable.shape)
     if not isinstance(iterable, (list, tuple)):
         return scatter(g, position, iterable.shape)
     return [fitted(g, item) if i == position else np.zeros(shape_of(item)) for i, item in enumerate(iterable)]
+
+
+def iterable_tangent(choose, iterable_dot, ans, iterable, key):
+    """The tangent of the item of a sequence that is taken; of an empty one it is the default that counts."""
+    return iterable_dot[taken(choose, iterable, key)] if len(iterable) else np.zeros(shape_of(ans))[()]
 
 
 def taken(choose, values, key):
@@ -105,7 +112,7 @@ def max_vjp_a(g, ans, a, b=None, c=None, d=None, *, key=None, default=None):
 @jvp(builtins.max, wrt="a")
 def max_jvp_a(a_dot, ans, a, b=None, c=None, d=None, *, key=None, default=None):
     if b is None:
-        return a_dot[taken(max, a, key)]
+        return iterable_tangent(max, a_dot, ans, a, key)
     return a_dot * (taken(max, (a, b, c, d), key) == 0)
 
 
@@ -127,6 +134,11 @@ def max_by_d(ans, a, b=None, c=None, d=None, *, key=None, default=None):
     return taken(max, (a, b, c, d), key) == 3
 
 
+@elementwise(builtins.max, builtins.min, wrt="default")
+def chosen_by_default(ans, a, b=None, c=None, d=None, *, key=None, default=None):
+    return len(a) == 0
+
+
 @vjp(builtins.min, wrt="a", containers="a")
 def min_vjp_a(g, ans, a, b=None, c=None, d=None, *, key=None, default=None):
     if b is None:
@@ -140,7 +152,7 @@ def min_vjp_a(g, ans, a, b=None, c=None, d=None, *, key=None, default=None):
 @jvp(builtins.min, wrt="a")
 def min_jvp_a(a_dot, ans, a, b=None, c=None, d=None, *, key=None, default=None):
     if b is None:
-        return a_dot[taken(min, a, key)]
+        return iterable_tangent(min, a_dot, ans, a, key)
     return a_dot * (taken(min, (a, b, c, d), key) == 0)
 
 

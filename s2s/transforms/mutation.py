@@ -20,7 +20,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
-from s2s.transforms.aliases import containers_written, written_in
+from s2s.transforms.aliases import Aliases, written_in
 from s2s.transforms.callee import attribute_kind
 from s2s.transforms.conduct import followed, in_numpy
 from s2s.transforms.copies import copies
@@ -57,11 +57,13 @@ def mutation(fn: Function, task: Task) -> Function:
 def _refuse_growing(fn: Function) -> None:
     """Refuse loops over lists and dicts that grow or shrink meanwhile."""
     operations = Operations(fn)
-    written = containers_written(fn, operations)
+    aliases = Aliases(fn, operations)
     for loop in statements(fn.body):
         over = getattr(getattr(loop, "iter", None), "id", "")
-        if isinstance(loop, gast.For) and over and written(over):
-            if any(written_in(s, operations) and written(written_in(s, operations)[0]) for s in statements(loop.body)):  # type: ignore[index]
+        if isinstance(loop, gast.For) and over:
+            written = [w[0] for s in statements(loop.body) if (w := written_in(s, operations))]
+            containers = [n for n in written if K.children(operations.kind(core.name(n))) is not None]
+            if any(aliases.find(n) == aliases.find(over) for n in containers):
                 raise NotCompiled("a list is written into in a loop over it", origin=core.origin_of(loop))
 
 

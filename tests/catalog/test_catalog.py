@@ -42,8 +42,6 @@ def refusal(sample: Sample) -> str | None:
     if sample["id"] in ALIASED:
         return "may share its memory"
     nodes = list(ast.walk(ast.parse(catalog.source(sample))))
-    if any(isinstance(node, ast.GeneratorExp) for node in nodes):
-        return "a generator expression"
     return "`def` is not compiled" if any(isinstance(node, ast.Lambda) for node in nodes) else None
 
 

@@ -14,6 +14,7 @@ import gast
 from s2s.frontend.lower import names
 from s2s.frontend.lower.access import path
 from s2s.frontend.lower.lowering import Lowering, lowers
+from s2s.frontend.lower.taking import taken
 
 
 @lowers(gast.Call)
@@ -22,6 +23,9 @@ def call(low: Lowering, node: Any) -> Any:
     arguments = [*node.args, *node.keywords]
     if names.reads_frame(function, len(arguments)):
         raise low.refuse(f"a call of {function.__name__}", node)
+    value = taken(low, function, node)
+    if value is not None:
+        return value
     whole = low.is_path(node.func) and isinstance(node.func, gast.Attribute)
     method = isinstance(node.func, gast.Attribute) and not whole
     owner = node.func.value if method else node.func

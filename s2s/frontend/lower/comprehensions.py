@@ -10,39 +10,111 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from s2s import core
 from s2s.frontend.lower.assignments import assign_to
+from s2s.frontend.lower.generators import generator_of
 from s2s.frontend.lower.lowering import Lowering, lowers
 
 
 @lowers(gast.ListComp, gast.SetComp, gast.DictComp)
 def comprehension(low: Lowering, node: Any) -> Any:
-    if any(generator.is_async for generator in node.generators):
-        raise low.refuse("an asynchronous comprehension", node)
-    # The first iterable is evaluated outside: there the targets still mean what they meant before.
+    return filled(low, node, opened(low, node.generators[0].iter))
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is iterated over: a name, or a generator and what it iterates over itself."""
+
+    header: str
+    generator: Any = None
+    inner: Source | None = None
+
+
+def opened(low: Lowering, iterable: Any) -> Source:
+    """An iterable, evaluated now."""
+    generator = generator_of(low, iterable)
+    if generator is not None:
+        return source_of(low, generator)
     header = low.temporary("iter")
-    low.store(header, node.generators[0].iter)
+    low.store(header, iterable)
+    return Source(header)
+
+
+def source_of(low: Lowering, generator: Any) -> Source:
+    """What `generator_of` gives, as a source."""
+    return Source("", generator, opened(low, generator.generators[0].iter))
+
+
+def filled(low: Lowering, node: Any, source: Source) -> Any:
+    """The list, set or dict that a comprehension makes."""
     into = low.temporary("t")
     low.assign(into, _empty(low, node))
-    outside = low.renamed
-    names = dict.fromkeys(name for generator in node.generators for name in _targets(generator.target))
-    low.renamed = {**outside, **{low.names.mangle(name): low.temporary(name) for name in names}}
-    try:
-        _loop(low, node, node.generators, header, into)
-    finally:
-        low.renamed = outside
+    through(low, node, source, lambda: _put(low, node, into))
     return core.name(into)
 
 
+def through(low: Lowering, node: Any, source: Source, each: Callable[[], None], leaving: str | None = None) -> None:
+    """Emit the loops of a comprehension, with what `each` emits inside.
+
+    source: its first iterable, which is evaluated outside: there the targets still mean what they meant before.
+    leaving: the flag that ends all loops.
+    """
+    if any(generator.is_async for generator in node.generators):
+        raise low.refuse("an asynchronous comprehension", node)
+    names = dict.fromkeys(name for generator in node.generators for name in _targets(generator.target))
+    own = {low.names.mangle(name): low.temporary(core.stem(name)) for name in names}
+    with _renamed(low, {**low.renamed, **own}):
+        _loop(low, node.generators, source, each, leaving)
+
+
+def iterate(low: Lowering, target: Any, source: Source, each: Callable[[], None], leaving: str | None) -> None:
+    """Emit the loops that assign each item of a source to a target, with what `each` emits inside."""
+    outside, generator = low.renamed, source.generator
+    simple = isinstance(target, gast.Name)
+    item = low.target_name(target.id) if simple else low.temporary("item")
+
+    def one() -> None:
+        if not simple:
+            assign_to(low, target, core.name(item))
+        each()
+
+    def generated() -> None:
+        low.store(item, generator.elt)
+        with _renamed(low, outside):
+            one()
+
+    if source.inner is not None:
+        through(low, generator, source.inner, generated, leaving)
+        return
+    with low.nested() as body:
+        body.bound.add(item)
+        one()
+        if leaving is not None:
+            low.emit(gast.If(core.name(leaving), [core.place(gast.Break(), low.origin)], []))
+    low.emit(gast.For(core.name(item, gast.Store), core.name(source.header), body.body(), [], None))
+
+
+@contextmanager
+def _renamed(low: Lowering, names: dict[str, str]) -> Iterator[None]:
+    outside, low.renamed = low.renamed, names
+    try:
+        yield
+    finally:
+        low.renamed = outside
+
+
 def _empty(low: Lowering, node: Any) -> Any:
-    if isinstance(node, gast.ListComp):
-        return gast.List([], gast.Load())
     if isinstance(node, gast.DictComp):
         return gast.Dict([], [])
+    if not isinstance(node, gast.SetComp):
+        return gast.List([], gast.Load())
     if low.names.is_local("set") or low.names.scope.lookup("set") is not set:
         raise low.refuse("a set comprehension where `set` has another meaning", node)
     return core.call("set")
@@ -52,27 +124,24 @@ def _targets(target: Any) -> list[str]:
     return [n.id for n in gast.walk(target) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)]
 
 
-def _loop(low: Lowering, node: Any, generators: list[Any], header: str, into: str) -> None:
+def _loop(low: Lowering, generators: list[Any], source: Source, each: Callable[[], None], leaving: str | None) -> None:
     generator, *inner = generators
-    simple = isinstance(generator.target, gast.Name)
-    item = low.target_name(generator.target.id) if simple else low.temporary("item")
-    with low.nested() as body:
-        if not simple:
-            assign_to(low, generator.target, core.name(item))
-        _filter(low, node, generator.ifs, inner, into)
-    low.emit(gast.For(core.name(item, gast.Store), core.name(header), body.body(), [], None))
+    iterate(low, generator.target, source, lambda: _filter(low, generator.ifs, inner, each, leaving), leaving)
 
 
-def _filter(low: Lowering, node: Any, tests: list[Any], inner: list[Any], into: str) -> None:
+def _filter(low: Lowering, tests: list[Any], inner: list[Any], each: Callable[[], None], leaving: str | None) -> None:
     if tests:
-        low.branch(low.atom(tests[0], "cond"), lambda: _filter(low, node, tests[1:], inner, into))
+        low.branch(low.atom(tests[0], "cond"), lambda: _filter(low, tests[1:], inner, each, leaving))
     elif inner:
-        header = low.temporary("iter")
-        low.store(header, inner[0].iter)
-        _loop(low, node, inner, header, into)
-    elif isinstance(node, gast.DictComp):
+        _loop(low, inner, opened(low, inner[0].iter), each, leaving)
+    else:
+        each()
+
+
+def _put(low: Lowering, node: Any, into: str) -> None:
+    if isinstance(node, gast.DictComp):
         key, value = low.operands([node.key, node.value])
         low.emit(gast.Assign([core.subscript(into, key, gast.Store)], value, None))
     else:
-        method = "append" if isinstance(node, gast.ListComp) else "add"
+        method = "add" if isinstance(node, gast.SetComp) else "append"
         low.emit(gast.Expr(core.call(core.attribute(into, method), low.atom(node.elt))))

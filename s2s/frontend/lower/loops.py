@@ -21,24 +21,16 @@ from typing import Any
 import gast
 
 from s2s import core
-from s2s.frontend.lower.assignments import assign_to
 from s2s.frontend.lower.blocks import block
+from s2s.frontend.lower.comprehensions import iterate, opened
 from s2s.frontend.lower.lowering import Loop, Lowering, lowers
 
 
 @lowers(gast.For)
 def for_loop(low: Lowering, node: Any) -> None:
-    header = low.temporary("iter")
-    low.store(header, node.iter)
-    simple = isinstance(node.target, gast.Name)
-    item = low.target_name(node.target.id) if simple else low.temporary("item")
-    with _open(low, node), low.nested() as body:
-        body.bound.add(item)
-        if not simple:
-            assign_to(low, node.target, core.name(item))
-        block(low, node.body)
-        _exit(low)
-    low.emit(gast.For(core.name(item, gast.Store), core.name(header), body.body(), [], None))
+    source = opened(low, node.iter)
+    with _open(low, node):
+        iterate(low, node.target, source, lambda: block(low, node.body), low.loops[-1].exit)
 
 
 @lowers(gast.While)

@@ -1,0 +1,203 @@
+"""Iterators of the library as generator expressions: `map(f, xs)` is `(f(x) for x in xs)`.
+
+What is left of a call are the operands, evaluated in order where it stands, under names that nothing assigns again.
+Only for where the items are taken at once (`taking`, `loops`): a generator that is kept gives its items when somebody
+asks for them, and sees the variables as they are then.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2s import core
+from s2s.frontend.lower.lowering import Lowering
+
+# --- iterators of the library, as generators ----------------------------------------------------------------------
+
+
+def generator_of(low: Lowering, node: Any) -> Any:
+    """An expression as a generator expression, whose first iterable is evaluated now; None if it is none."""
+    if isinstance(node, gast.GeneratorExp):
+        first, *others = node.generators
+        if first.is_async:
+            raise low.refuse("an asynchronous generator expression", node)
+        (iterable,) = _held(low, first.iter)
+        return gast.GeneratorExp(node.elt, [gast.comprehension(first.target, iterable, first.ifs, 0), *others])
+    if not isinstance(node, gast.Call) or any(isinstance(a, gast.Starred) for a in node.args):
+        return None
+    function = low.resolve(node.func)
+    make = next((make for known, make in _MAKERS.items() if known is function), None)
+    return None if make is None else make(low, node)
+
+
+def _held(low: Lowering, *nodes: Any) -> list[Any]:
+    """Operands, evaluated now: names that are not assigned again, or generators."""
+    found = []
+    for node in nodes:
+        made = generator_of(low, node)
+        if made is None:
+            name = low.temporary("t")
+            low.store(name, node)
+            made = core.name(name)
+        found.append(made)
+    return found
+
+
+def _callee(low: Lowering, node: Any) -> Any:
+    """A function that is called for each item, evaluated now; one of a module stays as it is written."""
+    return node if low.is_path(node) else _held(low, node)[0]
+
+
+def _call(function: Any, args: list[Any]) -> Any:
+    return gast.Call(function, args, [])
+
+
+def _generator(elt: Any, *generators: Any) -> Any:
+    return gast.GeneratorExp(elt, list(generators))
+
+
+def _over(target: Any, iterable: Any, *tests: Any) -> Any:
+    return gast.comprehension(target, iterable, list(tests), 0)
+
+
+def _names(*hints: str) -> Any:
+    """The target of one name or several, and the same to be read."""
+    if len(hints) == 1:
+        return core.name(hints[0], gast.Store), core.name(hints[0])
+    targets, values = zip(*map(_names, hints))
+    return gast.Tuple(list(targets), gast.Store()), gast.Tuple(list(values), gast.Load())
+
+
+def _mapped(low: Lowering, node: Any) -> Any:
+    """`map(f, a, b)` is `(f(u, v) for u, v in zip(a, b))`."""
+    if node.keywords or len(node.args) < 2 or any(isinstance(a, gast.Starred) for a in node.args):
+        return None
+    function, iterables = _callee(low, node.args[0]), _held(low, *node.args[1:])
+    if len(iterables) == 1:
+        target, item = _names("item·")
+        return _generator(_call(function, [item]), _over(target, iterables[0]))
+    if not all(isinstance(i, gast.Name) for i in iterables):
+        raise low.refuse("a generator among others in `map`", node)
+    zipped = _builtin(low, node, zip)
+    target, items = _names(*(f"item{i}·" for i in range(len(iterables))))
+    return _generator(_call(function, items.elts), _over(target, _call(zipped, iterables)))
+
+
+def _filtered(low: Lowering, node: Any) -> Any:
+    """`filter(f, xs)` is `(x for x in xs if f(x))`."""
+    if node.keywords or len(node.args) != 2:
+        return None
+    chosen, iterable = node.args
+    target, item = _names("item·")
+    if isinstance(chosen, gast.Constant) and chosen.value is None:
+        return _generator(item, _over(target, *_held(low, iterable), item))
+    function, (iterable,) = _callee(low, node.args[0]), _held(low, node.args[1])
+    return _generator(item, _over(target, iterable, _call(function, [item])))
+
+
+def _spread(low: Lowering, node: Any) -> Any:
+    """`starmap(f, pairs)` is `(f(*p) for p in pairs)`; over `zip(a, b)`, it is `map(f, a, b)`."""
+    if node.keywords or len(node.args) != 2:
+        return None
+    pairs = node.args[1]
+    if isinstance(pairs, gast.Call) and low.resolve(pairs.func) is zip and not pairs.keywords:
+        return _mapped(low, _call(node.func, [node.args[0], *pairs.args]))
+    function, (iterable,) = _callee(low, node.args[0]), _held(low, node.args[1])
+    target, item = _names("item·")
+    return _generator(_call(function, [gast.Starred(item, gast.Load())]), _over(target, iterable))
+
+
+def _chained(low: Lowering, node: Any) -> Any:
+    """`chain(a, b)` is `(x for part in (a, b) for x in part)`."""
+    if node.keywords or not node.args:
+        return None
+    held = _held(low, *node.args)
+    if not all(isinstance(part, gast.Name) for part in held):
+        raise low.refuse("a generator in `chain`", node)
+    parts = gast.Tuple(held, gast.Load())
+    part, item = _names("part·"), _names("item·")
+    return _generator(item[1], _over(part[0], parts), _over(item[0], part[1]))
+
+
+def _product(low: Lowering, node: Any) -> Any:
+    """`product(a, b)` is `((u, v) for u in tuple(a) for v in tuple(b))`: all are read at the start."""
+    times = node.keywords[0].value if node.keywords else core.constant(1)
+    known = isinstance(times, gast.Constant) and type(times.value) is int and 0 < times.value <= 6
+    if len(node.keywords) > 1 or (node.keywords and node.keywords[0].arg != "repeat") or not known or not node.args:
+        return None
+    taken = _builtin(low, node, tuple)
+    pools = _held(low, *(_call(taken, [a]) for a in node.args)) * times.value
+    pairs = [_names(f"item{i}·") for i in range(len(pools))]
+    items = gast.Tuple([item for _, item in pairs], gast.Load())
+    return _generator(items, *(_over(target, pool) for (target, _), pool in zip(pairs, pools)))
+
+
+def _repeated(low: Lowering, node: Any) -> Any:
+    """`repeat(v, n)` is `(v for _ in range(n))`."""
+    if len(node.args) != 2 or node.keywords:
+        return None
+    value, times = _held(low, *node.args)
+    return _generator(value, _over(_names("i·")[0], _call(_builtin(low, node, range), [times])))
+
+
+def _sliced(low: Lowering, node: Any) -> Any:
+    """`islice(xs, 1, 9, 2)` is `(x for i, x in zip(range(9), xs) if i >= 1 if (i - 1) % 2 == 0)`, for known numbers."""
+    iterable, *bounds = node.args if len(node.args) > 1 else [None, None]
+    numbers: list[Any] = [getattr(b, "value", ...) if isinstance(b, gast.Constant) else ... for b in bounds]
+    if node.keywords or len(numbers) > 3 or not all(n is None or (type(n) is int and n >= 0) for n in numbers):
+        return None
+    start, stop, step = (0, numbers[0], 1) if len(numbers) == 1 else (*numbers, 1)[:3]
+    start, step = start or 0, 1 if step is None else step
+    if step == 0:
+        return None
+    (held,) = _held(low, iterable)
+    if not isinstance(held, gast.Name):
+        raise low.refuse("a generator in `islice`", node)
+    target, _ = _names("i·", "item·")
+    index, item = core.name("i·"), core.name("item·")
+    tests = []
+    if start:
+        tests.append(gast.Compare(index, [gast.GtE()], [core.constant(start)]))
+    if step > 1:
+        offset = gast.BinOp(index, gast.Sub(), core.constant(start))
+        rest = gast.BinOp(offset, gast.Mod(), core.constant(step))
+        tests.append(gast.Compare(rest, [gast.Eq()], [core.constant(0)]))
+    if stop is None:
+        return _generator(item, _over(target, _call(_builtin(low, node, enumerate), [held]), *tests))
+    rounds = _call(_builtin(low, node, range), [core.constant(stop)])
+    return _generator(item, _over(target, _call(_builtin(low, node, zip), [rounds, held]), *tests))
+
+
+def _numbered(low: Lowering, node: Any) -> Any:
+    """`enumerate(f(x) for x in xs)` is `((i, f(x)) for i, x in enumerate(xs))`."""
+    if not node.args or len(node.args) > 2 or any(k.arg != "start" for k in node.keywords):
+        return None
+    inner = generator_of(low, node.args[0])
+    if inner is None or len(inner.generators) != 1 or inner.generators[0].ifs:
+        return None
+    (generator,) = inner.generators
+    target, index = _names("i·")
+    if not isinstance(generator.iter, gast.Name):
+        raise low.refuse("a generator of a generator in `enumerate`", node)
+    iterable = gast.Call(node.func, [generator.iter, *node.args[1:]], node.keywords)
+    over = _over(gast.Tuple([target, generator.target], gast.Store()), iterable)
+    return _generator(gast.Tuple([index, inner.elt], gast.Load()), over)
+
+
+_MAKERS: dict[Any, Callable[[Lowering, Any], Any]] = {
+    map: _mapped, filter: _filtered, enumerate: _numbered, itertools.starmap: _spread, itertools.chain: _chained,
+    itertools.product: _product, itertools.repeat: _repeated, itertools.islice: _sliced,
+}  # fmt: skip
+
+
+def _builtin(low: Lowering, node: Any, function: Any) -> Any:
+    """The name of a builtin function, which must mean it here."""
+    name = function.__name__
+    if low.names.is_local(name) or low.names.scope.lookup(name) is not function:
+        raise low.refuse(f"`{node.func.attr if isinstance(node.func, gast.Attribute) else node.func.id}` where "
+                         f"`{name}` has another meaning", node)  # fmt: skip
+    return core.name(name)
