@@ -267,8 +267,8 @@ class _Inference:
             return K.joined(K.children(args[0]) or ())
         if function in (max, min):
             return chosen_kind(args, dict(keywords))
-        if function in ITERATORS and not keywords:
-            return iterator_kind(function, args)
+        if function in ITERATORS and {name for name, _ in keywords} <= {"start"}:
+            return iterator_kind(function, (*args, *(kind for _, kind in keywords)))
         user = user_callee(function, node)
         if user is not None:
             return K.UNKNOWN if self.program is None else self.program.result(user, args)

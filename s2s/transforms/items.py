@@ -51,9 +51,12 @@ def slice_kind(owner: Kind, bounds: Sequence[Kind]) -> Kind:
 
 def iterator_kind(function: Any, args: tuple[Kind, ...]) -> Kind:
     """The kind of `zip(...)`, `enumerate(...)` or `reversed(...)`."""
-    items = tuple(item_kind(a) for a in args)
+    if not args:
+        return K.UNKNOWN if function is not zip else K.Iterator(K.UNKNOWN)
     if function is enumerate:
-        items = (K.Int(), items[0])
+        start = args[1] if len(args) > 1 else K.Int(0)
+        return K.Iterator(K.Tuple((K.Int() if isinstance(start, (K.Int, K.Bool)) else K.UNKNOWN, item_kind(args[0]))))
+    items = tuple(item_kind(a) for a in args)
     return K.Iterator(items[0] if function is reversed else K.Tuple(items))
 
 

@@ -1,5 +1,6 @@
 """Generators whose items are taken where they are made, lowered to loops: the same calls, in the same order."""
 
+import functools
 import itertools
 import operator
 
@@ -123,6 +124,47 @@ def test_iterators_of_the_library():
         return a, b, c, d, e, g, h, xs
 
     same(f, ([1, 2, 3], 2), ([4], 1), ([], 0), ([2, 1, 0, 7], 3))
+
+
+def test_reduce_calls_in_order():
+    def f(xs, n):
+        a = functools.reduce(lambda a, b: t("step", a * b), t("xs", xs), t("start", n))
+        b = functools.reduce(lambda a, b: t("plain", a - b), [x for x in xs])
+        return a, b, functools.reduce(operator.add, map(str, xs)), functools.reduce(max, xs)
+
+    same(f, ([1, 2, 3], 2), ([4], 1), ([], 5))
+
+
+def test_accumulate():
+    def f(xs):
+        a, b = list(itertools.accumulate(xs)), tuple(itertools.accumulate(xs, None))
+        for x in itertools.accumulate(xs, lambda a, b: t("step", a * b)):
+            t("item", x)
+            if x > 5:
+                break
+            xs.append(2)
+        return a, b, xs
+
+    same(f, ([],), ([3],), ([1, 2, 0.5],))
+
+
+def test_counting():
+    def f(n, start, step):
+        seen = []
+        for i in itertools.count():
+            for j in itertools.count(start, step):
+                seen.append((i, j))
+                if len(seen) > n:
+                    return seen, i, j
+                if j > i:
+                    break
+            else:
+                seen.append("never")
+            if i == 1:
+                continue
+            seen.append(i)
+
+    same(f, (9, 0, 1), (20, 0.5, 0.1), (7, 2, 3))
 
 
 def kept(xs):

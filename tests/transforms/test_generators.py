@@ -1,5 +1,6 @@
 """Generators and the iterators of the library, whose items are taken where they are made: compiled, and right."""
 
+import functools
 import itertools
 import math
 import operator
@@ -84,7 +85,41 @@ def parts(x):
     return s + sum(itertools.islice(x, 0, None, 2))
 
 
-PROGRAMS = [total, chosen, collected, nested, decided, looped, mapped, chained, products, parts]
+def reduced(x):
+    s = functools.reduce(lambda a, b: a * b + x[0], x)
+    for i, v in enumerate(x, start=2):
+        s += i * functools.reduce(lambda a, b: a + b * b, (v, x[0], x[1]), s * 0.1)
+    return s + functools.reduce(operator.mul, [np.sin(v) for v in x], x[-1])
+
+
+def accumulated(x):
+    s = 1.0
+    for v in itertools.accumulate(x):
+        s = s * 0.5 + v * v
+        if s > 5.0:
+            break
+    return s + sum(itertools.accumulate(x * x, lambda a, b: a * b)) * max(list(itertools.accumulate(x, operator.mul)))
+
+
+def counted(x):
+    s = x[0]
+    for i in itertools.count(1):
+        if i % 3 == 0:
+            continue
+        s = s * 0.5 + x[i % len(x)] ** 2
+        if s > 4.0 or i > 7:
+            break
+    else:
+        s = 0.0
+    for u in itertools.count(0.5, 0.25):
+        s += u * x[1]
+        if u > 1.6:
+            return s * i
+    return s
+
+
+PROGRAMS = [total, chosen, collected, nested, decided, looped, mapped, chained, products, parts, reduced,
+            accumulated, counted]  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [2, 3, 6])

@@ -13,6 +13,7 @@ import gast
 
 from s2s.frontend.lower import names
 from s2s.frontend.lower.access import path
+from s2s.frontend.lower.folds import folded
 from s2s.frontend.lower.lowering import Lowering, lowers
 from s2s.frontend.lower.taking import taken
 
@@ -23,9 +24,10 @@ def call(low: Lowering, node: Any) -> Any:
     arguments = [*node.args, *node.keywords]
     if names.reads_frame(function, len(arguments)):
         raise low.refuse(f"a call of {function.__name__}", node)
-    value = taken(low, function, node)
-    if value is not None:
-        return value
+    for form in (taken, folded):
+        value = form(low, function, node)
+        if value is not None:
+            return value
     whole = low.is_path(node.func) and isinstance(node.func, gast.Attribute)
     method = isinstance(node.func, gast.Attribute) and not whole
     owner = node.func.value if method else node.func

@@ -47,7 +47,7 @@ def _held(low: Lowering, *nodes: Any) -> list[Any]:
     return found
 
 
-def _callee(low: Lowering, node: Any) -> Any:
+def callee(low: Lowering, node: Any) -> Any:
     """A function that is called for each item, evaluated now; one of a module stays as it is written."""
     return node if low.is_path(node) else _held(low, node)[0]
 
@@ -76,13 +76,13 @@ def _mapped(low: Lowering, node: Any) -> Any:
     """`map(f, a, b)` is `(f(u, v) for u, v in zip(a, b))`."""
     if node.keywords or len(node.args) < 2 or any(isinstance(a, gast.Starred) for a in node.args):
         return None
-    function, iterables = _callee(low, node.args[0]), _held(low, *node.args[1:])
+    function, iterables = callee(low, node.args[0]), _held(low, *node.args[1:])
     if len(iterables) == 1:
         target, item = _names("item·")
         return _generator(_call(function, [item]), _over(target, iterables[0]))
     if not all(isinstance(i, gast.Name) for i in iterables):
         raise low.refuse("a generator among others in `map`", node)
-    zipped = _builtin(low, node, zip)
+    zipped = builtin(low, node, zip)
     target, items = _names(*(f"item{i}·" for i in range(len(iterables))))
     return _generator(_call(function, items.elts), _over(target, _call(zipped, iterables)))
 
@@ -95,7 +95,7 @@ def _filtered(low: Lowering, node: Any) -> Any:
     target, item = _names("item·")
     if isinstance(chosen, gast.Constant) and chosen.value is None:
         return _generator(item, _over(target, *_held(low, iterable), item))
-    function, (iterable,) = _callee(low, node.args[0]), _held(low, node.args[1])
+    function, (iterable,) = callee(low, node.args[0]), _held(low, node.args[1])
     return _generator(item, _over(target, iterable, _call(function, [item])))
 
 
@@ -106,7 +106,7 @@ def _spread(low: Lowering, node: Any) -> Any:
     pairs = node.args[1]
     if isinstance(pairs, gast.Call) and low.resolve(pairs.func) is zip and not pairs.keywords:
         return _mapped(low, _call(node.func, [node.args[0], *pairs.args]))
-    function, (iterable,) = _callee(low, node.args[0]), _held(low, node.args[1])
+    function, (iterable,) = callee(low, node.args[0]), _held(low, node.args[1])
     target, item = _names("item·")
     return _generator(_call(function, [gast.Starred(item, gast.Load())]), _over(target, iterable))
 
@@ -129,7 +129,7 @@ def _product(low: Lowering, node: Any) -> Any:
     known = isinstance(times, gast.Constant) and type(times.value) is int and 0 < times.value <= 6
     if len(node.keywords) > 1 or (node.keywords and node.keywords[0].arg != "repeat") or not known or not node.args:
         return None
-    taken = _builtin(low, node, tuple)
+    taken = builtin(low, node, tuple)
     pools = _held(low, *(_call(taken, [a]) for a in node.args)) * times.value
     pairs = [_names(f"item{i}·") for i in range(len(pools))]
     items = gast.Tuple([item for _, item in pairs], gast.Load())
@@ -141,7 +141,7 @@ def _repeated(low: Lowering, node: Any) -> Any:
     if len(node.args) != 2 or node.keywords:
         return None
     value, times = _held(low, *node.args)
-    return _generator(value, _over(_names("i·")[0], _call(_builtin(low, node, range), [times])))
+    return _generator(value, _over(_names("i·")[0], _call(builtin(low, node, range), [times])))
 
 
 def _sliced(low: Lowering, node: Any) -> Any:
@@ -167,9 +167,27 @@ def _sliced(low: Lowering, node: Any) -> Any:
         rest = gast.BinOp(offset, gast.Mod(), core.constant(step))
         tests.append(gast.Compare(rest, [gast.Eq()], [core.constant(0)]))
     if stop is None:
-        return _generator(item, _over(target, _call(_builtin(low, node, enumerate), [held]), *tests))
-    rounds = _call(_builtin(low, node, range), [core.constant(stop)])
-    return _generator(item, _over(target, _call(_builtin(low, node, zip), [rounds, held]), *tests))
+        return _generator(item, _over(target, _call(builtin(low, node, enumerate), [held]), *tests))
+    rounds = _call(builtin(low, node, range), [core.constant(stop)])
+    return _generator(item, _over(target, _call(builtin(low, node, zip), [rounds, held]), *tests))
+
+
+def _accumulated(low: Lowering, node: Any) -> Any:
+    """`accumulate(xs, f)` is `((acc := x if i == 0 else f(acc, x)) for i, x in enumerate(xs))`."""
+    if node.keywords or len(node.args) > 2 or not node.args:
+        return None
+    (held,) = _held(low, node.args[0])
+    if not isinstance(held, gast.Name):
+        raise low.refuse("a generator in `accumulate`", node)
+    carried = low.temporary("acc")
+    target, _ = _names("i·", "item·")
+    item, before = core.name("item·"), core.name(carried)
+    joined = gast.BinOp(before, gast.Add(), item)
+    if len(node.args) == 2 and getattr(node.args[1], "value", ...) is not None:
+        joined = _call(callee(low, node.args[1]), [before, item])
+    first = gast.Compare(core.name("i·"), [gast.Eq()], [core.constant(0)])
+    step = gast.NamedExpr(core.name(carried, gast.Store), gast.IfExp(first, item, joined))
+    return _generator(step, _over(target, _call(builtin(low, node, enumerate), [held])))
 
 
 def _numbered(low: Lowering, node: Any) -> Any:
@@ -189,12 +207,13 @@ def _numbered(low: Lowering, node: Any) -> Any:
 
 
 _MAKERS: dict[Any, Callable[[Lowering, Any], Any]] = {
-    map: _mapped, filter: _filtered, enumerate: _numbered, itertools.starmap: _spread, itertools.chain: _chained,
-    itertools.product: _product, itertools.repeat: _repeated, itertools.islice: _sliced,
+    map: _mapped, filter: _filtered, enumerate: _numbered, itertools.accumulate: _accumulated,
+    itertools.chain: _chained, itertools.islice: _sliced, itertools.product: _product,
+    itertools.repeat: _repeated, itertools.starmap: _spread,
 }  # fmt: skip
 
 
-def _builtin(low: Lowering, node: Any, function: Any) -> Any:
+def builtin(low: Lowering, node: Any, function: Any) -> Any:
     """The name of a builtin function, which must mean it here."""
     name = function.__name__
     if low.names.is_local(name) or low.names.scope.lookup(name) is not function:

@@ -14,6 +14,7 @@ for a, b in zip(x, y):              iter = zip(x, y)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -28,9 +29,32 @@ from s2s.frontend.lower.lowering import Loop, Lowering, lowers
 
 @lowers(gast.For)
 def for_loop(low: Lowering, node: Any) -> None:
+    if isinstance(node.iter, gast.Call) and low.resolve(node.iter.func) is itertools.count:
+        counting(low, node)
+        return
     source = opened(low, node.iter)
     with _open(low, node):
         iterate(low, node.target, source, lambda: block(low, node.body), low.loops[-1].exit)
+
+
+def counting(low: Lowering, node: Any) -> None:
+    """`for i in count(start, step)` is a `while True` with a number that is carried."""
+    given = node.iter.args
+    if node.iter.keywords or len(given) > 2 or any(isinstance(a, gast.Starred) for a in given):
+        raise low.refuse("`count` with keywords", node)
+    start = given[0] if given else core.constant(0)
+    step = given[1] if len(given) == 2 else core.constant(1)
+    number, by = low.temporary("number"), low.temporary("step")
+    low.store(number, start)
+    low.store(by, step)
+    item = gast.Assign([node.target], core.name(number), None)
+    renewed = gast.BinOp(core.name(number), gast.Add(), core.name(by))
+    following = gast.Assign([core.name(number, gast.Store)], renewed, None)
+    body = [core.place(item, low.origin), core.place(following, low.origin), *node.body]
+    loop = core.place(gast.While(core.constant(True), body, []), low.origin)
+    if getattr(node, "exit", None) is not None:
+        loop.exit = node.exit
+    while_loop(low, loop)
 
 
 @lowers(gast.While)
