@@ -19,9 +19,11 @@ from s2s.runtime.stores import (
     drop_last,
     last_writes,
     private,
+    put_back,
     put_in_place,
     seen,
     seen_item,
+    set_flat,
     set_item,
     sub_at,
     sub_item,
@@ -134,6 +136,11 @@ def sub_item_jvp_value(value_dot, ans, x, index, value):
 zero_derivative(last_writes)
 
 
+@linear(put_back, wrt="g")
+def put_back_vjp(g_bar, ans, g, shape):
+    return np.reshape(np.resize(np.ravel(g_bar), np.size(g)), np.shape(g))
+
+
 @linear(private, wrt="x", kind=same)
 def private_vjp(g, ans, x):
     return g
@@ -187,6 +194,27 @@ def seen_vjp_value(g, ans, x, part, value):
     return taken(add(shadow(g), g), x, part)
 
 
+@vjp(set_flat, wrt="x", view="x", mutates="x", kind=same)
+def set_flat_vjp_x(g, ans, x, index, value):
+    return np.reshape(set_item_vjp_x(np.ravel(g), ans, x, index, value), np.shape(g))
+
+
+@vjp(set_flat, wrt="value")
+def set_flat_vjp_value(g, ans, x, index, value):
+    part = np.ravel(g)[index]
+    return put_back(np.where(last_writes((np.size(g),), index), part, 0), shape_of(value))
+
+
+@jvp(set_flat, wrt="x")
+def set_flat_jvp_x(x_dot, ans, x, index, value):
+    return set_flat_vjp_x(x_dot, ans, x, index, value)
+
+
+@jvp(set_flat, wrt="value")
+def set_flat_jvp_value(value_dot, ans, x, index, value):
+    return set_flat(np.zeros_like(ans), index, value_dot)
+
+
 @jvp(seen, wrt="x")
 def seen_jvp_x(x_dot, ans, x, part, value):
     return put_in_place(add(shadow(x_dot), x_dot), x, part, shadow(value))
@@ -197,4 +225,4 @@ def seen_jvp_value(value_dot, ans, x, part, value):
     return put_in_place(zero_tangent(x), x, part, value_dot)
 
 
-STORES = frozenset({seen, append, drop_last, set_item, add_item, sub_item, add_at, sub_at, seen_item})
+STORES = frozenset({seen, set_flat, append, drop_last, set_item, add_item, sub_item, add_at, sub_at, seen_item})

@@ -8,6 +8,7 @@ compiler is run.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -21,6 +22,22 @@ def set_item(x: Any, index: Any, value: Any) -> Any:
     """`x[index] = value`; gives x."""
     x[index] = value
     return x
+
+
+def set_flat(x: Any, index: Any, value: Any) -> Any:
+    """`x.flat[index] = value`; gives x."""
+    x.flat[index] = value
+    return x
+
+
+def put_back(g: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of values of a shape that were written into places in turn, over and over."""
+    size = math.prod(shape)
+    if g.size == size:
+        return np.reshape(g, shape)
+    rounds = -(-g.size // size)
+    padded = np.concatenate([np.ravel(g), np.zeros(rounds * size - g.size, g.dtype)])
+    return np.reshape(np.sum(np.reshape(padded, (rounds, size)), axis=0), shape)
 
 
 def add_item(x: Any, index: Any, value: Any) -> Any:
@@ -65,35 +82,56 @@ def seen_item(x: Any, index: Any, value: Any) -> Any:
 
 
 def seen(x: Any, part: Any, value: Any) -> Any:
-    """`x`, which may be the object `part` or hold it, after a write into that: what it is now is `value`; gives x."""
+    """`x`, which may share memory with `part`, or hold it, after a write into that, now `value`; gives x."""
     return x
 
 
 def taken(bar: Any, x: Any, part: Any) -> Any:
-    """The cotangents at all places where x is the array `part`, or holds it, added up; zeros take their place in `bar`.
+    """The cotangents of all elements of x that are elements of the array `part`; zeros take their place in `bar`.
 
-    bar: an array for an array x, a shadow for a container.
+    x: an array, which may be `part` or overlap it, or a container that may hold such ones; bar: its cotangent or shadow.
     """
-    total = np.zeros_like(part)
-    for place in _places(bar, x, part):
-        total += place
-        place[...] = 0
+    total = np.zeros(part.shape, part.dtype)
+    for place, array in _places(bar, x):
+        if array is part:
+            total += place
+            place[...] = 0
+        elif np.may_share_memory(array, part):
+            inside, where = _common(array, part)
+            np.add.at(total.reshape(-1), where, place.flat[inside])
+            place.flat[inside] = 0
     return total
 
 
-def _places(bar: Any, x: Any, part: Any) -> Iterator[Any]:
-    """The shadows at all places where x is `part`, or holds it."""
-    if x is part:
-        yield bar
+def _places(bar: Any, x: Any) -> Iterator[tuple[Any, Any]]:
+    """The arrays in a value, with their cotangents."""
+    if isinstance(x, np.ndarray):
+        yield bar, x
     elif not pytree.is_leaf(x):
         for entry, child in pytree.children(x):
             if bar[entry] is not None:
-                yield from _places(bar[entry], child, part)
+                yield from _places(bar[entry], child)
+
+
+def _common(x: Any, part: Any) -> tuple[Any, Any]:
+    """Which elements of x, in a row, are elements of `part`, and their positions there."""
+    own, others = _addresses(x), _addresses(part)
+    order = np.argsort(others)
+    found = np.minimum(np.searchsorted(others, own, sorter=order), len(order) - 1)
+    where = order[found]
+    inside = np.flatnonzero(others[where] == own)
+    return inside, where[inside]
+
+
+def _addresses(x: Any) -> Any:
+    """The addresses of the elements of an array, in a row."""
+    offsets = [np.arange(n) * stride for n, stride in zip(x.shape, x.strides)]
+    return (_address(x) + sum(np.ix_(*offsets), np.zeros((1,) * x.ndim, int))).reshape(-1)
 
 
 def slot(bar: Any, x: Any, part: Any) -> Any:
     """The shadow at the one place where x holds the container `part`."""
-    places = list(_places(bar, x, part))
+    places = list(_slots(bar, x, part))
     if len(places) != 1:
         raise ArgumentError(
             "a list or dict that is written into stands in several places of another one",
@@ -102,15 +140,28 @@ def slot(bar: Any, x: Any, part: Any) -> Any:
     return places[0]
 
 
-def put_in_place(x_dot: Any, x: Any, part: Any, value_dot: Any) -> Any:
-    """The tangent of x with another one in the places where x is `part`, or holds it."""
+def _slots(bar: Any, x: Any, part: Any) -> Iterator[Any]:
     if x is part:
-        return value_dot
-    if pytree.is_leaf(x):
+        yield bar
+    elif not pytree.is_leaf(x):
+        for entry, child in pytree.children(x):
+            if bar[entry] is not None:
+                yield from _slots(bar[entry], child, part)
+
+
+def put_in_place(x_dot: Any, x: Any, part: Any, part_dot: Any) -> Any:
+    """The tangent of x, with that of `part` for what x shares with it, or holds of it; see `taken`."""
+    if x is part:
+        return part_dot
+    if isinstance(x, np.ndarray):
+        if isinstance(part, np.ndarray) and np.may_share_memory(x, part):
+            x_dot = np.array(x_dot)
+            inside, where = _common(x, part)
+            x_dot.flat[inside] = np.ravel(part_dot)[where]
         return x_dot
-    for entry, child in pytree.children(x):
-        if not (pytree.is_leaf(child) and child is not part):
-            x_dot[entry] = put_in_place(x_dot[entry], child, part, value_dot)
+    if not pytree.is_leaf(x):
+        for entry, child in pytree.children(x):
+            x_dot[entry] = put_in_place(x_dot[entry], child, part, part_dot)
     return x_dot
 
 

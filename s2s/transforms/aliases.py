@@ -24,17 +24,14 @@ from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations
 from s2s.transforms.structure import statements
 
-# Symmetric: with whom each name may share memory, and whether only in part: as a view, or holding views. Else the two
-# are, or hold, the same objects.
-Pairs = dict[str, dict[str, bool]]
+Pairs = dict[str, set[str]]  # symmetric: with whom each name may share memory
 
 
 class Aliases:
     """The pairs of one function.
 
     `others` gives, for each statement that writes into memory (by identity), the names that may share memory with
-    what it writes into and are read later. `at` gives all pairs at that statement. `find` gives one name for all that
-    may share memory at any time.
+    what it writes into and are read later. `find` gives one name for all that may share memory at any time.
     """
 
     def __init__(self, fn: Function, operations: Operations) -> None:
@@ -43,7 +40,6 @@ class Aliases:
         self.kind = operations.kind
         self.lives = Liveness(fn)
         self.others: dict[int, set[str]] = {}
-        self.at: dict[int, Pairs] = {}
         self.leader: dict[str, str] = {}
         self.block(fn.body, {}, 0)
 
@@ -64,7 +60,7 @@ class Aliases:
     def living(self, pairs: Pairs, live: int) -> Pairs:
         """The pairs of names that are read later."""
         bit = self.lives.bit
-        kept = {n: {p: v for p, v in others.items() if live & bit(p)} for n, others in pairs.items() if live & bit(n)}
+        kept = {n: {p for p in others if live & bit(p)} for n, others in pairs.items() if live & bit(n)}
         return {n: others for n, others in kept.items() if others}
 
     def statement(self, stmt: Any, pairs: Pairs, live: int) -> Pairs:
@@ -100,18 +96,15 @@ class Aliases:
 
     def bound(self, name: str, value: Any, pairs: Pairs) -> Pairs:
         """A name is bound to a value that may share memory with some names."""
-        found: dict[str, bool] = {}
+        found: set[str] = set()
         if self.tracked(name):
-            partial = self.in_part(value)
             for source in self.shared(value):
-                _note(found, source, partial)
-                for other, known in pairs.get(source, {}).items():
-                    _note(found, other, partial or known)
+                found |= {source} | pairs.get(source, set())
                 self.leader[self.find(name)] = self.find(source)
-        found.pop(name, None)
-        new = {n: {p: v for p, v in others.items() if p != name} for n, others in pairs.items() if n != name}
-        for other, partial in found.items():
-            _note(new.setdefault(other, {}), name, partial)
+        found.discard(name)
+        new = {n: others - {name} for n, others in pairs.items() if n != name}
+        for other in found:
+            new[other] = new.get(other, set()) | {name}
         if found:
             new[name] = found
         return new
@@ -123,16 +116,9 @@ class Aliases:
         name, stored = written
         others = {p for p in pairs.get(name, ()) if live & self.lives.bit(p) and self.reaches(p, name)}
         self.others[id(stmt)] = self.others.get(id(stmt), set()) | others
-        self.at[id(stmt)] = _union(self.at.get(id(stmt), {}), pairs)
         if stored is not None and self.tracked(stored) and K.children(self.kind(core.name(name))) is not None:
-            held = {stored: False, **pairs.get(stored, {})}
-            new = {n: dict(others) for n, others in pairs.items()}
-            for holder in (name, *pairs.get(name, ())):
-                for other, partial in held.items():
-                    if other != holder:
-                        _note(new.setdefault(holder, {}), other, partial)
-                        _note(new.setdefault(other, {}), holder, partial)
-            pairs = new
+            for holder in {name, *pairs.get(name, ())}:
+                pairs = _joined(holder, {stored, *pairs.get(stored, ())} - {holder}, pairs)
             self.leader[self.find(name)] = self.find(stored)
         return pairs
 
@@ -150,14 +136,6 @@ class Aliases:
     def shared(self, node: Any) -> set[str]:
         """The names whose memory the value of an expression may share."""
         return {n for n in self._shared(node) if n in self.operations.local and self.tracked(n)}
-
-    def in_part(self, node: Any) -> bool:
-        """Whether what is shared may be part of an array only; items of containers pass as they are."""
-        if isinstance(node, (gast.Name, gast.Tuple, gast.List, gast.Dict)):
-            return False
-        if isinstance(node, (gast.Subscript, gast.Attribute)):
-            return K.children(self.kind(node.value)) is None
-        return not (isinstance(node, gast.Call) and self.operations.function(node) in WRITING)
 
     def _shared(self, node: Any) -> set[str]:
         if isinstance(node, (gast.Compare, gast.JoinedStr)):
@@ -199,13 +177,13 @@ def containers_written(fn: Function, operations: Operations) -> Callable[[str], 
     return lambda name: aliases.find(name) in written
 
 
-def _note(pairs: dict[str, bool], name: str, partial: bool) -> None:
-    pairs[name] = partial or pairs.get(name, False)
+def _joined(name: str, others: set[str], pairs: Pairs) -> Pairs:
+    new = dict(pairs)
+    for other in others:
+        new[name] = new.get(name, set()) | {other}
+        new[other] = new.get(other, set()) | {name}
+    return new
 
 
 def _union(a: Pairs, b: Pairs) -> Pairs:
-    new = {n: dict(others) for n, others in a.items()}
-    for name, others in b.items():
-        for other, partial in others.items():
-            _note(new.setdefault(name, {}), other, partial)
-    return new
+    return {n: a.get(n, set()) | b.get(n, set()) for n in a.keys() | b.keys()}

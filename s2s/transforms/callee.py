@@ -36,6 +36,8 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
         return dict(owner.fields).get(attr, K.UNKNOWN)
     if isinstance(owner, K.Tuple) and attr in getattr(owner.cls, "_fields", ()):
         return owner.items[owner.cls._fields.index(attr)]  # type: ignore[attr-defined]
+    if attr == "flat" and isinstance(owner, K.Array):
+        return K.Array(owner.dtype, 1)  # it is indexed, looped over and operated on like an array in a row
     ndim = K.ndim_of(owner)
     if attr == "ndim" and ndim is not None:
         return K.Int(ndim)

@@ -186,7 +186,10 @@ class _Forward:
             dots = self.tangent(x, out, origin), self.tangent(value, out, origin)
             out.append(tangent_assign(self.dot(y), core.call(put, dots[0], x, *index, dots[1]), origin))
             return
-        out.append(tangent_assign(self.dot(y), self.tangent(x, out, origin), origin))
+        x_dot = self.tangent(x, out, origin)
+        if K.ndim_of(self.kind(x)) == 0:  # of an array without dimensions, operations make numbers
+            x_dot = core.call(self.namer.numpy("array"), x_dot)
+        out.append(tangent_assign(self.dot(y), x_dot, origin))
         value_dot = self.tangent(value, out, origin)
         if not (isinstance(value_dot, gast.Constant) and function in KEEPING):
             made = written(function, self.namer, core.name(self.dot(y)), *index, value_dot)

@@ -25,7 +25,7 @@ ADDING = {S.add_item: gast.Add, S.sub_item: gast.Sub}
 AT = {S.add_at: "add.at", S.sub_at: "subtract.at"}
 WHOLE = {function: op for op, function in INPLACE.items()}
 # Writes that give a new version part by part: `whole` ones read all of it.
-ITEM_WRITES = {S.seen, S.append, S.drop_last, S.set_item, S.seen_item, *ADDING, *AT}
+ITEM_WRITES = {S.seen, S.set_flat, S.append, S.drop_last, S.set_item, S.seen_item, *ADDING, *AT}
 KEEPING = {*ADDING, *AT}  # the old contents stay part of the new
 
 
@@ -80,7 +80,7 @@ def written(function: Any, namer: Namer, x: Any, *args: Any) -> Any:
     index, value = args
     if function in AT:
         return gast.Expr(core.call(core.path(namer.numpy(AT[function])), x, index, value))
-    item = core.subscript(x, index, gast.Store)
+    item = core.subscript(core.attribute(x, "flat") if function is S.set_flat else x, index, gast.Store)
     if function in ADDING:
         return gast.AugAssign(item, ADDING[function](), value)
     return gast.Assign([item], value, None)

@@ -7,8 +7,9 @@ container is refused.
 
 from __future__ import annotations
 
+import operator
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,13 +24,13 @@ from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases, written_in
 from s2s.transforms.callee import attribute_kind
 from s2s.transforms.conduct import followed, in_numpy
-from s2s.transforms.copies import copies
+from s2s.transforms.copies import assignments, copies
 from s2s.transforms.infer import expression_kinds, infer
 from s2s.transforms.known import LOOKING
 from s2s.transforms.meetings import without_constant_meetings
 from s2s.transforms.operations import Operations, basic_index
 from s2s.transforms.rulebody import Namer
-from s2s.transforms.structure import statements, with_blocks
+from s2s.transforms.structure import statements, uses, with_blocks
 from s2s.transforms.task import Task
 from s2s.transforms.usercalls import user_callee
 from s2s.transforms.versions import INPLACE
@@ -47,6 +48,7 @@ def mutation(fn: Function, task: Task) -> Function:
     """`fn`, in which every write into memory is a call of one of our functions; raises NotCompiled where it is not."""
     run = _Mutation(fn, task)
     new = replace(fn, body=tuple(run.block(fn.body)), scope=run.namer.scope)
+    _refuse_iterators(new, run.flats)
     if not run.found:
         return new
     new = infer(copies(without_constant_meetings(new), task), task)
@@ -54,17 +56,36 @@ def mutation(fn: Function, task: Task) -> Function:
     return new
 
 
+def _refuse_iterators(fn: Function, flats: Mapping[str, str]) -> None:
+    """Refuse `x.flat` where it is more than indexed."""
+    for stmt in statements(fn.body) if flats else []:
+        if flats.keys() & set(uses(stmt)):
+            raise NotCompiled("`flat` is compiled only where it is indexed", origin=core.origin_of(stmt))
+
+
 def _refuse_growing(fn: Function) -> None:
-    """Refuse loops over lists and dicts that grow or shrink meanwhile."""
+    """Refuse loops over lists and dicts that grow or shrink meanwhile; a list that is made for the loop does not."""
     operations = Operations(fn)
     aliases = Aliases(fn, operations)
+    made = {
+        n for s in statements(fn.body) if isinstance(s, gast.Assign) and _makes_list(s.value) for n in core.writes(s)
+    }
     for loop in statements(fn.body):
         over = getattr(getattr(loop, "iter", None), "id", "")
-        if isinstance(loop, gast.For) and over:
-            written = [w[0] for s in statements(loop.body) if (w := written_in(s, operations))]
-            containers = [n for n in written if K.children(operations.kind(core.name(n))) is not None]
-            if any(aliases.find(n) == aliases.find(over) for n in containers):
+        if not isinstance(loop, gast.For) or not over or isinstance(operations.kind(loop.iter), K.Array):
+            continue
+        for stmt in statements(loop.body):
+            into = written_in(stmt, operations)
+            if into is None or K.children(operations.kind(core.name(into[0]))) is None:
+                continue
+            if into[0] == over or (over not in made and aliases.find(into[0]) == aliases.find(over)):
                 raise NotCompiled("a list is written into in a loop over it", origin=core.origin_of(loop))
+
+
+def _makes_list(value: Any) -> bool:
+    return isinstance(value, (gast.List, gast.Tuple, gast.BinOp)) or (
+        isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice)
+    )
 
 
 class _Mutation:
@@ -75,7 +96,20 @@ class _Mutation:
         self.operations = Operations(fn)
         self.kind = self.operations.kind
         self.kind_of = expression_kinds(fn)
+        self.flats = self.flat_views()
         self.found = False
+
+    def flat_views(self) -> dict[str, str]:
+        """The names that hold `x.flat`, and x; they look at x whenever they are read."""
+        times = assignments(self.fn)
+        found: dict[str, str] = {}
+        for stmt in statements(self.fn.body):
+            value = getattr(stmt, "value", None)
+            if isinstance(stmt, gast.Assign) and isinstance(value, gast.Attribute) and value.attr == "flat":
+                (name,) = core.writes(stmt) or [""]
+                if isinstance(self.kind(value.value), K.Array) and times[name] == 1:
+                    found[name] = value.value.id
+        return found
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
         return [new for stmt in stmts for new in self.statement(stmt)]
@@ -111,9 +145,6 @@ class _Mutation:
         if not local or not isinstance(self.kind_of(x), (K.Array, *CONTAINERS)):
             what = type(self.kind_of(x)).__name__.lower()
             raise NotCompiled(f"a write into {_SAID.get(what, 'an object')} is not compiled yet", origin=origin)
-        if K.ndim_of(self.kind_of(x)) == 0:
-            # Operations on such arrays make numbers, and so would those on its adjoint.
-            raise NotCompiled("a write into an array without dimensions is not compiled yet", origin=origin)
 
     def written_into(self, function: Callable[..., Any], x: Any, *args: Any, origin: Any) -> Any:
         self.found = True
@@ -129,6 +160,10 @@ class _Mutation:
         """`x[i] = v`."""
         if isinstance(target, gast.Attribute):
             return self.attribute(stmt, target, origin)
+        if isinstance(target.value, gast.Name) and target.value.id in self.flats:
+            x = core.name(self.flats[target.value.id])
+            self.fits(x, self.kind(value), origin)
+            return [self.store(S.set_flat, x, target.slice, value, origin=origin)]
         if not isinstance(self.kind_of(target.value), CONTAINERS):
             self.fits(target.value, self.kind(value), origin)
         elif isinstance(target.slice, gast.Slice):
@@ -152,13 +187,18 @@ class _Mutation:
     def augmented_item(self, target: Any, op: type, value: Any, origin: Any) -> list[Any]:
         """`x[i] op= v`: the item is read, operated on, and stored; a sum is added without reading."""
         x, index = target.value, target.slice
-        if op in ADDING and basic_index(index, self.kind) and isinstance(self.kind(x), K.Array):
+        flat = x.id if isinstance(x, gast.Name) and x.id in self.flats else None
+        if op in ADDING and flat is None and basic_index(index, self.kind) and isinstance(self.kind(x), K.Array):
             self.fits(x, self.kind(value), origin)
             return [self.store(ADDING[op], x, index, value, origin=origin)]
         new: list[Any] = []
-        old = self.held(core.subscript(x, index), new, "old", origin)
+        if flat is not None:
+            x = core.name(self.flats[flat])
+            old = self.held(core.subscript(self.flattened(x, new, origin), index), new, "old", origin)
+        else:
+            old = self.held(core.subscript(x, index), new, "old", origin)
         made = core.binary(old, op, value)
-        old_kind = self.kind_of(new[0].value)
+        old_kind = self.item_kind(x, index, flat is not None)
         container = isinstance(self.kind_of(x), CONTAINERS)
         if container and isinstance(old_kind, K.Array):
             return [new[0], self.written_into(OPERATIONS[op], old, value, origin=origin)]
@@ -167,10 +207,29 @@ class _Mutation:
         item = self.held(made, new, "new", origin)
         if not container:
             self.fits(x, _result(self.kind(x), old_kind, self.kind(value)), origin)
-        return [*new, self.store(S.set_item, x, index, item, origin=origin)]
+        function = S.set_item if flat is None else S.set_flat
+        return [*new, self.store(function, x, index, item, origin=origin)]
+
+    def item_kind(self, x: Any, index: Any, flat: bool) -> K.Kind:
+        """The kind of `x[index]`, or of `x.flat[index]`."""
+        kind = self.kind_of(x)
+        if flat and isinstance(kind, K.Array):
+            rule: Any = rules.find(operator.getitem)
+            return rule.kind(K.Array(kind.dtype, 1), self.kind(index))  # type: ignore[no-any-return]
+        return self.kind_of(core.subscript(x, index))
+
+    def flattened(self, x: Any, out: list[Any], origin: Any) -> Any:
+        """What `x.flat` holds now, as an array of its own."""
+        return self.held(core.call(core.attribute(x, "flatten")), out, "flat", origin)
 
     def assign(self, stmt: Any, origin: Any) -> list[Any]:
         value = stmt.value
+        if set(core.writes(stmt)) & self.flats.keys():
+            return []
+        if isinstance(value, gast.Subscript) and getattr(value.value, "id", None) in self.flats:
+            new: list[Any] = []
+            flat = self.flattened(core.name(self.flats[value.value.id]), new, origin)
+            return [*new, core.rebuilt(stmt, value=core.subscript(flat, value.slice))]
         if not isinstance(value, gast.Call):
             return [stmt]
         function = self.operations.function(value)
@@ -212,6 +271,9 @@ class _Mutation:
             target, value = call.args
             self.fits(target, self.kind(value), origin)
             return [self.store(S.set_item, target, WHOLE, value, origin=origin)], none
+        expanded = self.expanded(call, function, origin)
+        if expanded is not None:
+            return expanded, none
         if function is np.ndarray.fill and len(call.args) == 1:
             self.fits(owner, self.kind(call.args[0]), origin)
             return [self.store(S.set_item, owner, WHOLE, call.args[0], origin=origin)], none
@@ -234,6 +296,32 @@ class _Mutation:
             raise NotCompiled(f"`np.{function.__self__.__name__}.at` is not compiled yet", origin=origin)
         self.refuse(call, function, origin)
         return None
+
+    def expanded(self, call: Any, function: Any, origin: Any) -> list[Any] | None:
+        """Writes of NumPy's functions that are told by a mask, by places in the flattened array, or by a diagonal."""
+        keywords = {k.arg: k.value for k in call.keywords}
+        new: list[Any] = []
+        if function is np.copyto and len(call.args) == 2 and keywords.keys() == {"where"}:
+            (x, value), mask = call.args, keywords["where"]
+        elif function in (np.putmask, np.place) and len(call.args) == 3 and K.ndim_of(self.kind(call.args[2])) == 0:
+            x, mask, value = call.args
+        elif function is np.put and len(call.args) == 3 and not keywords:
+            self.fits(call.args[0], self.kind(call.args[2]), origin)
+            return [self.store(S.set_flat, *call.args, origin=origin)]
+        elif function is np.fill_diagonal and len(call.args) == 2 and K.ndim_of(self.kind(call.args[0])) == 2:
+            x, value = call.args
+            shape = self.held(core.attribute(x, "shape"), new, "shape", origin)
+            width = self.held(core.subscript(shape, core.constant(1)), new, "width", origin)
+            step = self.held(core.binary(width, gast.Add, 1), new, "step", origin)
+            end = self.held(core.binary(width, gast.Mult, width), new, "end", origin)
+            self.fits(x, self.kind(value), origin)
+            return [*new, self.store(S.set_flat, x, gast.Slice(None, end, step), value, origin=origin)]
+        else:
+            return None
+        self.fits(x, self.kind(value), origin)
+        chosen = core.call(core.path(self.namer.numpy("where")), mask, value, x)
+        made = self.held(chosen, new, "chosen", origin)
+        return [*new, self.store(S.set_item, x, WHOLE, made, origin=origin)]
 
     def into(self, call: Any, function: Any, out: Any, origin: Any) -> tuple[list[Any], Any]:
         """`f(a, b, out=x)`: the result is made, and stored."""

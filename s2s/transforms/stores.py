@@ -299,18 +299,14 @@ class _Stores:
             up.append((whole, self.views[part], part))
         passed = set(above[: reached + 1])
         steps = [*up, *(step for name, step in down.items() if name not in passed)]
-        renewed = [written, *(name for name, _, _ in steps)]
-        return [*steps, *(self.identified(stmt, other, renewed) for other in unknown)]
+        return [*steps, *(self.identified(stmt, other, written) for other in unknown)]
 
-    def identified(self, stmt: Any, other: str, renewed: Sequence[str]) -> Step:
-        """The step for a name that may be what is written into, or hold it: which, is seen when the program runs."""
-        pairs = self.aliases.at[id(stmt)].get(other, {})
-        shared = [name for name in renewed if name in pairs]
-        whole = [name for name in shared if not pairs[name]]
-        if len(shared) != 1 or not whole or isinstance(self.kind(core.name(other)), (K.Unknown, K.Numeric)):
+    def identified(self, stmt: Any, other: str, written: str) -> Step:
+        """The step for a name that may share memory with what is written into: what, is seen when the program runs."""
+        if isinstance(self.kind(core.name(other)), (K.Unknown, K.Numeric, K.Object, K.Iterator)):
             raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(other)), origin=core.origin_of(stmt))
-        self.refuse_lists(whole[0], other, stmt)
-        return other, None, whole[0]
+        self.refuse_lists(written, other, stmt)
+        return other, None, written
 
     def refuse_lists(self, part: str, other: str, stmt: Any) -> None:
         """Of lists and dicts, only those are seen in others that were read there as an item."""

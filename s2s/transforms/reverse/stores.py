@@ -14,6 +14,7 @@ reads (`needed`).
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -32,7 +33,7 @@ from s2s.transforms.contents import contents_read
 from s2s.transforms.infer import expression_kinds, infer_rest
 from s2s.transforms.inplace import ITEM_WRITES, KEEPING
 from s2s.transforms.operations import Operation, Operations, basic_index, boolean_index
-from s2s.transforms.reverse.adjoints import OWNED, Bars
+from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Bars
 from s2s.transforms.reverse.fragments import Contribution, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted
 from s2s.transforms.rulebody import Namer
@@ -87,7 +88,7 @@ class Stores:
             self.container(target.id, function, stmt.value.args, bars, out, origin)
             return
         _, index, value = stmt.value.args
-        self.write_back(target.id, x, index, out, origin)
+        self.write_back(target.id, self.place(x, function), index, out, origin)
         if present:
             self.item(target.id, function, x, index, value, bars, out, origin)
 
@@ -198,6 +199,8 @@ class Stores:
     ) -> None:
         """A write to an item: its cotangent is taken out of the adjoint of the whole."""
         sweep, bar = self.sweep, self.sweep.bar(y)
+        if K.ndim_of(sweep.kind(x)) == 0 and y in bars and isinstance(bars[y], str):
+            bars[y] = BORROWED  # of an array without dimensions, operations make numbers
         sweep.own(y, bars, out, origin)
         state = bars.pop(y)
         active = isinstance(value, gast.Name) and value.id in sweep.active
@@ -207,11 +210,19 @@ class Stores:
             contribution = self.taken(y, function, index, value, keeps, out, origin)
         if keeps:
             if function not in KEEPING:
-                zero = core.assign(core.subscript(bar, index, gast.Store), core.constant(0.0), origin)
+                item = core.subscript(self.place(bar, function), index, gast.Store)
+                zero = core.assign(item, core.constant(0.0), origin)
                 out.add(as_reverse(zero))
             sweep.add(Contribution(x.id, core.name(bar), fresh=state is OWNED), bars, out, origin)
         if contribution is not None:
             sweep.add(contribution, bars, out, origin)
+
+    def place(self, x: Any, function: Any, stmts: list[Any] | None = None, origin: Any = None) -> Any:
+        """What is indexed: an array, or its elements in a row."""
+        if function is not S.set_flat:
+            return x
+        flat = core.attribute(x, "flat")
+        return flat if stmts is None else self.sweep.fragments.emit(stmts, "flat", flat, origin)
 
     def taken(
         self, y: str, function: Any, index: Any, value: Any, keeps: bool, out: Emitted, origin: Any
@@ -220,18 +231,29 @@ class Stores:
         sweep = self.sweep
         stmts: list[Any] = []
         emit = sweep.fragments.emit
-        part = emit(stmts, "g", core.subscript(sweep.bar(y), index), origin)
-        kind = item_kind(sweep.kind(core.name(y)), index, sweep.kind)
+        flat = function is S.set_flat
+        part = emit(stmts, "g", core.subscript(self.place(sweep.bar(y), function, stmts, origin), index), origin)
+        kind = item_kind(sweep.kind(core.name(y)), index, sweep.kind, flat)
         gathered = not basic_index(index, sweep.kind)
-        if isinstance(kind, K.Array) and keeps and not gathered:
+        if isinstance(kind, K.Array) and keeps and not gathered and not flat:
             part = emit(stmts, "g", core.call(core.attribute(part, "copy")), origin)
         repeats = gathered and not boolean_index(index, sweep.kind)
-        if repeats and function in (S.set_item, S.seen_item):
+        if repeats and function in (S.set_item, S.seen_item, S.set_flat):
             last = sweep.namer.bind("last_writes", S.last_writes)
             shape = sweep.fragments.shape(y, stmts, origin)
+            if flat:
+                size = emit(stmts, "size", core.call(sweep.namer.bind("prod", math.prod), shape), origin)
+                shape = emit(stmts, "shape", gast.Tuple([size], gast.Load()), origin)
             kept = emit(stmts, "last", core.call(last, shape, index), origin)
             part = emit(stmts, "g", core.binary(part, gast.Mult, kept), origin)
-        part = self.fitted(part, kind, y, value, stmts, origin)
+        if flat and isinstance(kind, K.Array) and K.ndim_of(sweep.kind(value)) != 0:
+            shape = sweep.fragments.shape(value.id, stmts, origin)
+            put_back = core.call(sweep.namer.bind("put_back", S.put_back), part, shape)
+            part = emit(
+                stmts, "g", sweep.fragments.cast(emit(stmts, "g", put_back, origin), y, value, stmts, origin), origin
+            )
+        else:
+            part = self.fitted(part, kind, y, value, stmts, origin)
         for stmt in stmts:
             out.add(stmt)
         return Contribution(value.id, part, negative=function in SUBTRACTING, fresh=False)
@@ -261,8 +283,9 @@ def _adds_key(before: K.Kind, after: K.Kind) -> bool:
     return isinstance(before, K.Dict) and isinstance(after, K.Dict) and len(before.items) < len(after.items)
 
 
-def item_kind(x: K.Kind, index: Any, kind: Any) -> K.Kind:
-    """The kind of `x[index]`."""
+def item_kind(x: K.Kind, index: Any, kind: Any, flat: bool = False) -> K.Kind:
+    """The kind of `x[index]`, or of `x.flat[index]`."""
+    x = K.Array(x.dtype, 1) if flat and isinstance(x, K.Array) else x
 
     def of(node: Any) -> K.Kind:
         if isinstance(node, gast.Tuple):
@@ -326,6 +349,12 @@ class _Saves:
         if function in BINARY:
             return [core.assign(saved, core.call(core.attribute(x, "copy")), origin)]
         index = stmt.value.args[1]
+        if function is S.set_flat:
+            flat = self.namer.temporary("flat")
+            return [
+                core.assign(flat, core.attribute(x, "flat"), origin),
+                core.assign(saved, core.subscript(flat, index), origin),
+            ]
         read = core.subscript(x, index)
         kind = item_kind(self.kind(x), index, self.kind)
         if not isinstance(kind, (K.Array, K.Unknown)) or not basic_index(index, self.kind):
