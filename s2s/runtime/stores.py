@@ -89,7 +89,7 @@ def seen(x: Any, part: Any, value: Any) -> Any:
 def taken(bar: Any, x: Any, part: Any) -> Any:
     """The cotangents of all elements of x that are elements of the array `part`; zeros take their place in `bar`.
 
-    x: an array, which may be `part` or overlap it, or a container that may hold such ones; bar: its cotangent or shadow.
+    x: an array, which may be `part` or overlap it, or a container of such ones; bar: its cotangent or shadow.
     """
     total = np.zeros(part.shape, part.dtype)
     for place, array in _places(bar, x):

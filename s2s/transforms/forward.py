@@ -193,7 +193,7 @@ class _Forward:
         value_dot = self.tangent(value, out, origin)
         if not (isinstance(value_dot, gast.Constant) and function in KEEPING):
             made = written(function, self.namer, core.name(self.dot(y)), *index, value_dot)
-            out.append(as_tangent(core.place(made, origin)))
+            out.extend(as_tangent(core.place(s, origin)) for s in made)
 
     def store_whole(self, stmt: Any, y: str, call: Any, out: list[Any], origin: Any) -> None:
         """`x op= v`: the operation's tangent is made before, where all names stand for what they were."""

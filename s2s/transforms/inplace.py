@@ -64,26 +64,30 @@ class _Inplace:
             return [core.substitute(stmt, self.storages)]
         value = core.substitute(stmt.value, self.storages)
         function = self.operations.function(stmt.value) if isinstance(value, gast.Call) else None
-        made = written(function, self.namer, *value.args) if function in WRITING - {S.seen, S.seen_item} else None
-        # Else nothing is done: versions meet, or what is written already is looked at through another view.
-        return [] if made is None else [core.place(made, core.origin_of(stmt))]
+        if function not in WRITING - {S.seen, S.seen_item}:
+            return []  # versions meet, or what is written already is looked at through another view
+        return [core.place(s, core.origin_of(stmt)) for s in written(function, self.namer, *value.args)]
 
 
-def written(function: Any, namer: Namer, x: Any, *args: Any) -> Any:
-    """The statement that does what one of the functions does that write into their first argument."""
+def written(function: Any, namer: Namer, x: Any, *args: Any) -> list[Any]:
+    """The statements that do what one of the functions does that write into their first argument."""
     if function in WHOLE:
-        return gast.AugAssign(core.name(x.id, gast.Store), WHOLE[function](), *args)
+        return [gast.AugAssign(core.name(x.id, gast.Store), WHOLE[function](), *args)]
     if function is S.append:
-        return gast.Expr(core.call(core.attribute(x, "append"), *args))
+        return [gast.Expr(core.call(core.attribute(x, "append"), *args))]
     if function is S.drop_last:
-        return gast.Expr(core.call(core.attribute(x, "pop")))
+        return [gast.Expr(core.call(core.attribute(x, "pop")))]
     index, value = args
     if function in AT:
-        return gast.Expr(core.call(core.path(namer.numpy(AT[function])), x, index, value))
-    item = core.subscript(core.attribute(x, "flat") if function is S.set_flat else x, index, gast.Store)
+        return [gast.Expr(core.call(core.path(namer.numpy(AT[function])), x, index, value))]
+    before: list[Any] = []
+    if function is S.set_flat:
+        flat = namer.temporary("flat")
+        before, x = [core.assign(flat, core.attribute(x, "flat"), None)], core.name(flat)
+    item = core.subscript(x, index, gast.Store)
     if function in ADDING:
-        return gast.AugAssign(item, ADDING[function](), value)
-    return gast.Assign([item], value, None)
+        return [gast.AugAssign(item, ADDING[function](), value)]
+    return [*before, gast.Assign([item], value, None)]
 
 
 def _pops(stmt: Any) -> str | None:

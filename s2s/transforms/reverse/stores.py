@@ -88,7 +88,8 @@ class Stores:
             self.container(target.id, function, stmt.value.args, bars, out, origin)
             return
         _, index, value = stmt.value.args
-        self.write_back(target.id, self.place(x, function), index, out, origin)
+        if target.id in self.saved:
+            self.write_back(target.id, self.place(x, function, out, origin), index, out, origin)
         if present:
             self.item(target.id, function, x, index, value, bars, out, origin)
 
@@ -210,19 +211,18 @@ class Stores:
             contribution = self.taken(y, function, index, value, keeps, out, origin)
         if keeps:
             if function not in KEEPING:
-                item = core.subscript(self.place(bar, function), index, gast.Store)
+                item = core.subscript(self.place(bar, function, out, origin), index, gast.Store)
                 zero = core.assign(item, core.constant(0.0), origin)
                 out.add(as_reverse(zero))
             sweep.add(Contribution(x.id, core.name(bar), fresh=state is OWNED), bars, out, origin)
         if contribution is not None:
             sweep.add(contribution, bars, out, origin)
 
-    def place(self, x: Any, function: Any, stmts: list[Any] | None = None, origin: Any = None) -> Any:
+    def place(self, x: Any, function: Any, out: Emitted, origin: Any) -> Any:
         """What is indexed: an array, or its elements in a row."""
         if function is not S.set_flat:
-            return x
-        flat = core.attribute(x, "flat")
-        return flat if stmts is None else self.sweep.fragments.emit(stmts, "flat", flat, origin)
+            return core.atom(x)
+        return self.sweep.held(core.attribute(x, "flat"), out, origin)
 
     def taken(
         self, y: str, function: Any, index: Any, value: Any, keeps: bool, out: Emitted, origin: Any
@@ -232,7 +232,7 @@ class Stores:
         stmts: list[Any] = []
         emit = sweep.fragments.emit
         flat = function is S.set_flat
-        part = emit(stmts, "g", core.subscript(self.place(sweep.bar(y), function, stmts, origin), index), origin)
+        part = emit(stmts, "g", core.subscript(self.place(sweep.bar(y), function, out, origin), index), origin)
         kind = item_kind(sweep.kind(core.name(y)), index, sweep.kind, flat)
         gathered = not basic_index(index, sweep.kind)
         if isinstance(kind, K.Array) and keeps and not gathered and not flat:
