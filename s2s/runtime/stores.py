@@ -160,8 +160,11 @@ def put_in_place(x_dot: Any, x: Any, part: Any, part_dot: Any) -> Any:
             x_dot.flat[inside] = np.ravel(part_dot)[where]
         return x_dot
     if not pytree.is_leaf(x):
-        for entry, child in pytree.children(x):
-            x_dot[entry] = put_in_place(x_dot[entry], child, part, part_dot)
+        changed = {e: put_in_place(x_dot[e], child, part, part_dot) for e, child in pytree.children(x)}
+        if isinstance(x_dot, tuple):
+            return tuple(changed.values())
+        for entry, item_dot in changed.items():
+            x_dot[entry] = item_dot
     return x_dot
 
 

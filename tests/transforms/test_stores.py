@@ -464,7 +464,17 @@ def broadcast_and_strided(x, c):
     return np.sum(b * b) + np.sum(w * w)
 
 
+def in_a_tuple(x, c):
+    y = x * 1.0
+    pair = (y, (y[1:], x * 2.0))
+    for item in pair[:1]:
+        item **= 2
+    pair[1][c][0] *= x[1]
+    return np.sum(y * x) + np.sum(pair[1][0] * pair[1][1][1:])
+
+
 ALIASED = [
+    in_a_tuple,
     chosen, in_a_list, in_a_dict, in_turn, swapped_or_new, appended_and_written, nested_lists, now_and_then,
     twice_in_a_list, parts_chosen, reshaped, overlapping_in_a_list, broadcast_and_strided,
 ]  # fmt: skip
