@@ -10,7 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from s2s import autograd, errors, rules
-    from s2s.api import GradientFunction, Pullback, grad, jvp, value_and_grad, vjp
+    from s2s.api import (
+        GradientFunction,
+        JacobianFunction,
+        Pullback,
+        elementwise_grad,
+        grad,
+        hessian,
+        hvp,
+        jacfwd,
+        jacobian,
+        jacrev,
+        jvp,
+        linearize,
+        value_and_grad,
+        vjp,
+    )
     from s2s.autograd import Variable, backward
     from s2s.errors import (
         ArgumentError,
@@ -29,7 +44,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
-    "s2s.api": ("GradientFunction", "Pullback", "grad", "jvp", "value_and_grad", "vjp"),
+    "s2s.api": (
+        "GradientFunction", "JacobianFunction", "Pullback", "elementwise_grad", "grad", "hessian", "hvp", "jacfwd",
+        "jacobian", "jacrev", "jvp", "linearize", "value_and_grad", "vjp",
+    ),
     "s2s.autograd": ("Variable", "backward"),
     "s2s.errors": (
         "ArgumentError", "BackendError", "FallbackWarning", "GraphFreedError", "InplaceModificationError",
@@ -48,6 +66,7 @@ __all__ = [
     "GradientFunction",
     "GraphFreedError",
     "InplaceModificationError",
+    "JacobianFunction",
     "MissingRuleError",
     "Pullback",
     "S2SError",
@@ -57,10 +76,17 @@ __all__ = [
     "autograd",
     "backward",
     "check",
+    "elementwise_grad",
     "errors",
     "explain",
     "grad",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
     "jvp",
+    "linearize",
     "rules",
     "value_and_grad",
     "vjp",

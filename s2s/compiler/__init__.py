@@ -14,6 +14,7 @@ store       lowering, passes and building, once in a process
 driver      the variants of one function
 fallback    the warning and the record of what goes to the tape
 derivative  the object that `grad(f)` returns
-forward     `jvp`
+forward     `jvp`, `linearize`
 pullback    `vjp`
+jacobian    the object that `jacobian(f)` returns, and `hessian(f)`
 """

@@ -25,7 +25,7 @@ from s2s.errors import NotCompiled, SourceUnavailableError, UnsupportedSyntaxErr
 from s2s.frontend.source import Unwrapped
 from s2s.kinds import Kind
 
-Mode = Literal["grad", "value_and_grad"]
+Mode = Literal["grad", "value_and_grad", "elementwise_grad"]
 
 
 class GradientFunction:
@@ -72,7 +72,8 @@ class GradientFunction:
         self._arguments = (f, mode, argnums, has_aux, strict, skip)
         before = len(self.bound) + skip
         selection = select(layout, argnums, before, getattr(f, "__name__", self.primal.__name__))
-        request = Request(mode, selection, has_aux, strict)
+        summed = mode == "elementwise_grad"
+        request = Request("grad" if mode == "elementwise_grad" else mode, selection, has_aux, strict, summed)
         self.driver: Driver = Driver(self.primal, request, inner.driver if inner else None)
         if target.bound or target.keywords:
             self._call_by(_with_bound(self.driver, self.bound, self.keywords))
@@ -134,7 +135,7 @@ class GradientFunction:
         skip = self._arguments[-1]
         if skip and len(self.bound) == 1:
             return getattr, (self.bound[0], self.__name__)
-        if _named(self.__module__, self.__qualname__) is self:
+        if named(self.__module__, self.__qualname__) is self:
             return self.__qualname__
         return GradientFunction, self._arguments
 
@@ -243,7 +244,7 @@ def guessed_kinds(function: Any, layout: Layout) -> dict[str, Kind]:
     return found
 
 
-def _named(module: str, qualname: str) -> Any:
+def named(module: str, qualname: str) -> Any:
     try:
         found: Any = importlib.import_module(module)
         for part in qualname.split("."):

@@ -10,6 +10,7 @@ have any length, and if these go on multiplying too, the tape.
 
 from __future__ import annotations
 
+import inspect
 import threading
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,6 +39,7 @@ from s2s.rules.registry import registry
 from s2s.runtime import pytree
 from s2s.runtime.stores import disjoint
 from s2s.transforms.task import Task
+from s2s.transforms.total import summed
 
 MAX_VARIANTS = 8
 
@@ -52,6 +54,7 @@ class Request:
     selection: Selection
     has_aux: bool = False
     strict: bool = False
+    summed: bool = False  # of the sum of the function's value
 
 
 @dataclass(frozen=True)
@@ -228,16 +231,15 @@ class Driver:
 
     def _identity(self) -> Any:
         """What is differentiated: the code, the module it runs in, and how often it was differentiated before."""
+        summed = self.request.summed
         if self.inner is None:
-            return (self.function.__code__, id(self.function.__globals__))
+            return (self.function.__code__, id(self.function.__globals__), summed)
         request = self.inner.request
-        return (self.inner._identity(), request.mode, request.selection, request.has_aux)
+        return (self.inner._identity(), request.mode, request.selection, request.has_aux, summed)
 
     def task(self, kinds: Mapping[str, Kind]) -> Task:
         """What the compiler is asked for."""
         selection = self.request.selection
-        if self.inner is not None:
-            kinds = {**kinds, self.inner.layout.seed: K.FLOAT}
         return Task(
             self.request.mode,
             PROGRAM,
@@ -248,7 +250,12 @@ class Driver:
         )
 
     def lowered(self, kinds: Mapping[str, Kind], resting_on: Any) -> core.Function:
-        """What is differentiated, in Core Python: the primal, or the gradient that was generated of it."""
+        """What is differentiated, in Core Python."""
+        lowered = self._lowered(kinds, resting_on)
+        return summed(lowered) if self.request.summed else lowered
+
+    def _lowered(self, kinds: Mapping[str, Kind], resting_on: Any) -> core.Function:
+        """The primal, or the gradient that was generated of it."""
         if self.inner is None:
             return PROGRAM.lower(self.function)
         inner = self.inner.compiled(kinds, resting_on)
@@ -288,23 +295,32 @@ class Driver:
         reads_arrays = bool(arrays_in(self._reliance({}).values))
 
         def unshared(*args: Any, **keywords: Any) -> Any:
-            given = arrays_in([*args, *keywords.values()])
-            free = arrays_in(self._reliance({}).values) if reads_arrays else []
-            if disjoint(given) and all(disjoint([a, b]) for a in given for b in free):
-                return call(*args, **keywords)
-            refusal = NotCompiled("an argument that is written into shares memory with another one, or with a global")
-            if self.request.strict:
-                raise strict_error(refusal)
-            return self._recorded(refusal)(*args, **keywords)
+            refusal = self.shared([*args, *keywords.values()], reads_arrays)
+            return call(*args, **keywords) if refusal is None else self._recorded(refusal)(*args, **keywords)
 
         return unshared
+
+    def shared(self, arguments: Iterable[Any], reads_arrays: bool = True) -> NotCompiled | None:
+        """The refusal of a program that writes into arguments, where somebody else may hold their memory.
+
+        reads_arrays: whether its free names may mean arrays.
+        """
+        given = arrays_in(arguments)
+        free = arrays_in(self._reliance({}).values) if reads_arrays else []
+        if disjoint(given) and all(disjoint([a, b]) for a in given for b in free):
+            return None
+        refusal = NotCompiled("an argument that is written into shares memory with another one, or with a global")
+        if self.request.strict:
+            raise strict_error(refusal)
+        return refusal
 
     # --- the tape ---
 
     @property
     def primal(self) -> Callable[..., Any]:
         """What is differentiated, to be called with all parameters."""
-        return self.function if self.inner is None else self.inner.call
+        called = self.function if self.inner is None else self.inner.call
+        return _sum_of(called) if self.request.summed else called
 
     def _recorded(self, refusal: S2SError) -> Callable[..., Any]:
         """A variant that records the primal on the tape, with a warning."""
@@ -332,6 +348,17 @@ class Driver:
         if request.mode == "value_and_grad":
             return ((value, aux) if request.has_aux else value), gradient
         return (gradient, aux) if request.has_aux else gradient
+
+
+def _sum_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose value is the sum of another one's."""
+
+    def total(*args: Any, **keywords: Any) -> Any:
+        return np.sum(function(*args, **keywords))
+
+    total.__name__ = getattr(function, "__name__", "total")
+    total.__signature__ = inspect.signature(function, follow_wrapped=False)  # type: ignore[attr-defined]
+    return total
 
 
 def bound_values(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,41 +16,126 @@ from s2s.autograd.value import Value
 from s2s.codegen.build import annotate
 from s2s.compiler.argnums import Selection, Wanted
 from s2s.compiler.derivative import GradientFunction
-from s2s.compiler.driver import Driver, Request, bound_values
+from s2s.compiler.driver import Driver, Request, Values, bound_values
+from s2s.compiler.fallback import strict_error
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.reliance import contents
+from s2s.compiler.store import Compiled
 from s2s.compiler.target import target_of
-from s2s.errors import ArgumentError
+from s2s.errors import ArgumentError, NotCompiled, S2SError
 from s2s.frontend.source import Unwrapped
 from s2s.runtime import pytree
 
 
 def push_forward(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], strict: bool) -> Any:
     """The value of `f` at `primals`, and its tangent along `tangents`; None is the tangent of what stays as it is."""
-    inner = f if isinstance(f, GradientFunction) else None
-    target = Unwrapped(inner.primal, inner.bound, inner.keywords) if inner else target_of(f)
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp takes one tangent for each primal: there are {len(primals)} and {len(tangents)}")
+    target, inner = target_and_inner(f)
     layout = layout_of(target.function)
     values = bound_values(target.function, layout, (*target.bound, *primals), target.keywords)
     dots = _by_parameter(layout, len(target.bound), primals, tangents)
-    driver = _driver(target.function, tuple(dots), strict, inner)
-    args, keywords = driver.layout.spread(values)
-    if contains_variable([list(primals), list(tangents), *contents(target.function)]):
-        return _recorded(driver, args, keywords, dots, nested=True)
-    variant = driver.variant(values)
-    if variant.compiled.built is None:
-        assert variant.compiled.refusal is not None
-        driver.report(variant.compiled.refusal)
-        return _recorded(driver, args, keywords, dots)
-    names = [n for n in layout_of(variant.compiled.built.function).kwonly if n not in values]
-    if inner:
-        names.remove(inner.driver.layout.seed)
-    try:
-        return variant.call(*args, **keywords, **dict(zip(names, dots.values())))
-    except Exception as error:
-        annotate(error)
-        raise
+    if not dots:
+        raise ArgumentError("no tangent is given: all of them are None", hint="give at least one primal a tangent.")
+    return Forward(_driver(target.function, tuple(dots), strict, inner), values).push(dots)
+
+
+def linearized(f: Callable[..., Any], primals: Sequence[Any], strict: bool) -> tuple[Any, Callable[..., Any]]:
+    """The value of `f` at `primals`, and the function from tangents of these to the tangent of the value."""
+    target, inner = target_and_inner(f)
+    layout = layout_of(target.function)
+    values = bound_values(target.function, layout, (*target.bound, *primals), target.keywords)
+    moving = [carries_derivative(p) or None for p in primals]
+    if not any(moving):
+        raise ArgumentError("there is no float among the primals to differentiate by", hint="pass floats: 2.0 for 2.")
+    still = [m and zero_tangent(p) for m, p in zip(moving, primals)]
+    dots = _by_parameter(layout, len(target.bound), primals, still)
+    values = {name: pytree.copied(value) for name, value in values.items()}
+    forward = Forward(_driver(target.function, tuple(dots), strict, inner), values, once=True)
+    out, _ = forward.push(dots)
+
+    def pushforward(*tangents: Any) -> Any:
+        """The tangent of the value along tangents of the primals; None for one that stays as it is."""
+        if len(tangents) != len(primals):
+            raise ArgumentError(
+                f"the pushforward takes one tangent for each primal: there are {len(tangents)}, not {len(primals)}"
+            )
+        given = [zero if t is None else t for zero, t in zip(still, tangents)]
+        return forward.push(_by_parameter(layout, len(target.bound), primals, given))[1]
+
+    return out, pushforward
+
+
+def target_and_inner(f: Any) -> tuple[Unwrapped, GradientFunction | None]:
+    """What is differentiated: a plain function and what is bound to it, or the gradient of one."""
+    if isinstance(f, GradientFunction):
+        return Unwrapped(f.primal, f.bound, f.keywords), f
+    return target_of(f), None
+
+
+class Forward:
+    """A function at a point, where any number of tangents can be pushed forward.
+
+    The tangents are those of the parameters by which the driver differentiates, in the structure and dtypes of these.
+    """
+
+    def __init__(self, driver: Driver, values: Values, once: bool = False) -> None:
+        """
+        values: the arguments, by parameter.
+        once: let the function run once, or so that nobody can tell.
+        """
+        self.driver = driver
+        self.values = values
+        self.once = once
+        self.args, self.keywords = driver.layout.spread(values)
+        self.nested = contains_variable([*values.values(), *contents(driver.function)])
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        return self.driver.variant(self.values).compiled
+
+    @cached_property
+    def refusal(self) -> S2SError | None:
+        """Why the tape has to serve, None if it has not."""
+        if self.compiled.built is None:
+            return self.compiled.refusal
+        if self.once and not self.compiled.repeatable:
+            refusal = NotCompiled("it may have effects or draw random numbers, and each pushforward would run it again")
+            if self.driver.request.strict:
+                raise strict_error(refusal)
+            return refusal
+        return self.driver.shared(self.values.values()) if self.compiled.writes else None
+
+    def push(self, dots: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The value, and its tangent."""
+        if self.nested or contains_variable([*dots.values()]):
+            return self._within.push(dots)
+        if self.refusal is not None:
+            return self._record.push(dots)
+        keywords = dict(zip(self._tangents, dots.values()))
+        try:
+            assert self.compiled.built is not None
+            return self.compiled.built.function(*self.args, **self.keywords, **keywords)  # type: ignore[no-any-return]
+        except Exception as error:
+            annotate(error)
+            raise
+
+    @cached_property
+    def _tangents(self) -> tuple[str, ...]:
+        """The keywords of the generated function that take the tangents, after its own and the seeds."""
+        assert self.compiled.built is not None
+        return layout_of(self.compiled.built.function).kwonly[-len(self.driver.request.selection.params) :]
+
+    @cached_property
+    def _record(self) -> _Recorded:
+        assert self.refusal is not None
+        self.driver.report(self.refusal)
+        return _Recorded(self.driver, self.args, self.keywords)
+
+    @cached_property
+    def _within(self) -> _Recorded:
+        """A record that is part of another one, which its results continue."""
+        return _Recorded(self.driver, self.args, self.keywords, nested=True)
 
 
 def _driver(
@@ -67,36 +153,41 @@ def _kept(function: types.FunctionType, code: types.CodeType, request: Request) 
     return Driver(function, request)
 
 
-def _recorded(
-    driver: Driver, args: Sequence[Any], keywords: Mapping[str, Any], dots: Mapping[str, Any], nested: bool = False
-) -> Any:
+class _Recorded:
     """The same on the tape: the cotangent of a parameter is linear in the seed u, so the derivative of its product with
     the tangent by u is the tangent of the result.
-
-    nested: the call is part of a record itself, which its results continue.
     """
-    run = record(driver.primal, args, keywords, tuple(dots))
-    moved = {name: pytree.leaves(dot) for name, dot in dots.items()}
 
-    def tangent(out: Any) -> Any:
+    def __init__(self, driver: Driver, args: Sequence[Any], keywords: Mapping[str, Any], nested: bool = False) -> None:
+        """nested: the call is part of a record itself, which its results continue."""
+        self._nested = nested
+        self._run = record(driver.primal, args, keywords, driver.request.selection.params)
+        self._pulled: dict[int, tuple[Any, Mapping[str, Any]]] = {}
+
+    def push(self, dots: Mapping[str, Any]) -> tuple[Any, Any]:
+        outputs, structure = pytree.flatten(self._run.output)
+        values = [out._data if isinstance(out, Value) and not self._nested else out for out in outputs]
+        moved = {name: pytree.leaves(dot) for name, dot in dots.items()}
+        tangents = [self._tangent(i, out, moved) for i, out in enumerate(outputs)]
+        return pytree.unflatten(structure, values), pytree.unflatten(structure, tangents)
+
+    def _tangent(self, index: int, out: Any, moved: Mapping[str, Sequence[Any]]) -> Any:
         if not isinstance(out, Value):
-            return _still(out)
+            return zero_tangent(out)
         if out.parent() is None:
-            return _still(out._data)  # a result that depends on no primal
-        u = Variable(np.ones_like(out._data), requires_grad=True)
-        found = pull(run, out, u, create_graph=True)
+            return zero_tangent(out._data)  # a result that depends on no primal
+        if index not in self._pulled:
+            u = Variable(np.ones_like(out._data), requires_grad=True)
+            self._pulled[index] = u, pull(self._run, out, u, create_graph=True)
+        u, found = self._pulled[index]
         pairs = [pair for name in moved for pair in zip(pytree.leaves(found[name]), moved[name])]
         products = [np.sum(g * dot) for g, dot in pairs if isinstance(g, Value) and dot is not None]
         products = [product for product in products if product.parent() is not None]
         if not products:
-            return _still(out._data)  # a result that depends on no primal that moves
-        (by_u,) = grad(sum(products), u, materialize_grads=True, create_graph=nested)
+            return zero_tangent(out._data)  # a result that depends on no primal that moves
+        (by_u,) = grad(sum(products), u, materialize_grads=True, retain_graph=True, create_graph=self._nested)
         assert by_u is not None
-        return by_u if nested else by_u.numpy()[()]
-
-    outputs, structure = pytree.flatten(run.output)
-    values = [out._data if isinstance(out, Value) and not nested else out for out in outputs]
-    return pytree.unflatten(structure, values), pytree.unflatten(structure, [tangent(out) for out in outputs])
+        return by_u if self._nested else by_u.numpy()[()]
 
 
 def _by_parameter(layout: Layout, bound: int, primals: Sequence[Any], tangents: Sequence[Any]) -> Mapping[str, Any]:
@@ -111,10 +202,8 @@ def _by_parameter(layout: Layout, bound: int, primals: Sequence[Any], tangents: 
     if layout.vararg and any(t is not None for t in rest):
         places = [f"{layout.vararg}[{i}]" for i in range(len(rest))]
         found[layout.vararg] = tuple(
-            _still(p) if t is None else _like(p, t, place) for p, t, place in zip(primals[single:], rest, places)
+            zero_tangent(p) if t is None else _like(p, t, place) for p, t, place in zip(primals[single:], rest, places)
         )
-    if not found:
-        raise ArgumentError("no tangent is given: all of them are None", hint="give at least one primal a tangent.")
     return found
 
 
@@ -130,7 +219,7 @@ def _like(primal: Any, tangent: Any, place: str) -> Any:
 
 def _leaf(x: Any, x_dot: Any, place: str) -> Any:
     if x_dot is None or not (pytree.carries_derivative(x) or isinstance(x, Value)):
-        return _still(x)
+        return zero_tangent(x)
     if isinstance(x, Value) or isinstance(x_dot, Value):
         return x_dot
     if np.shape(x_dot) != np.shape(x):
@@ -139,9 +228,22 @@ def _leaf(x: Any, x_dot: Any, place: str) -> Any:
     given = np.asarray(x_dot).dtype
     if given.kind not in "iuf" and not (given.kind == dtype.kind == "c"):
         raise ArgumentError(f"the tangent of {place} has dtype {given}, its primal {dtype}")
-    return x_dot.astype(dtype) if isinstance(x, np.ndarray) else type(x)(x_dot)
+    return np.asarray(x_dot, dtype) if isinstance(x, np.ndarray) else type(x)(x_dot)
 
 
-def _still(tree: Any) -> Any:
+def carries_derivative(tree: Any) -> bool:
+    """Whether a primal holds a float or complex number."""
+    return any(isinstance(leaf, Value) or pytree.carries_derivative(leaf) for leaf in pytree.leaves(tree))
+
+
+def zero_tangent(tree: Any) -> Any:
     """The tangent of what does not move."""
-    return pytree.map(lambda x: x * 0 if pytree.carries_derivative(x) else None, tree)
+    return pytree.map(_zero, tree)
+
+
+def _zero(x: Any) -> Any:
+    if isinstance(x, Value):
+        x = x._data
+    if not pytree.carries_derivative(x):
+        return None
+    return np.zeros_like(x) if isinstance(x, np.ndarray) else type(x)(0)

@@ -17,45 +17,44 @@ from s2s.autograd.record import Record, contains_variable, pull_all, record, vis
 from s2s.autograd.value import Value
 from s2s.codegen.build import annotate, listing
 from s2s.compiler.argnums import Selection, Wanted
-from s2s.compiler.derivative import GradientFunction
-from s2s.compiler.driver import Driver, Request, arrays_in
-from s2s.compiler.fallback import strict_error
-from s2s.compiler.layout import layout_of
+from s2s.compiler.driver import Driver, Request, bound_values
+from s2s.compiler.forward import carries_derivative, target_and_inner
+from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import contents
 from s2s.compiler.store import Compiled
-from s2s.compiler.target import target_of
-from s2s.errors import ArgumentError, NotCompiled
-from s2s.frontend.source import Unwrapped
+from s2s.errors import ArgumentError
 from s2s.runtime import pytree
-from s2s.runtime.stores import disjoint
 
 
 def pull_back(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool, strict: bool) -> tuple[Any, ...]:
     """The value of `f` at `primals` and its pullback; with `has_aux`, the auxiliary result too."""
-    inner = f if isinstance(f, GradientFunction) else None
-    target = Unwrapped(inner.primal, inner.bound, inner.keywords) if inner else target_of(f)
-    plain = Driver(target.function, Request("vjp", Selection((), single=False)), inner.driver if inner else None)
-    nested = contains_variable([list(primals), *contents(target.function)])
-    values = plain.bind((*target.bound, *primals), target.keywords)
-    slots = _slots(plain, values, len(target.bound), len(primals))
+    target, inner = target_and_inner(f)
+    layout = layout_of(target.function)
+    values = bound_values(target.function, layout, (*target.bound, *primals), target.keywords)
+    slots = _slots(layout, values, len(target.bound), len(primals))
     wanted = Selection(tuple(map(Wanted, dict.fromkeys(s.param for s in slots if s.active))), single=False)
     request = Request("vjp", wanted, has_aux, strict)
-    driver = Driver(target.function, request, inner.driver if inner else None)
+    return pulled(Driver(target.function, request, inner.driver if inner else None), values, slots)
+
+
+def pulled(driver: Driver, values: Mapping[str, Any], slots: Sequence[Slot]) -> tuple[Any, ...]:
+    """The value and its pullback, to be called with cotangents of it, which gives those of the slots.
+
+    values: the arguments, by parameter; the driver differentiates by those of the slots that are active.
+    """
     args, keywords = driver.layout.spread(values)
-    if nested:
-        return _recorded(driver, args, keywords, slots, has_aux, nested=True)
-    compiled = driver.variant(values).compiled
+    if contains_variable([*values.values(), *contents(driver.function)]):
+        return _recorded(driver, args, keywords, slots, nested=True)
+    compiled = driver.variant(dict(values)).compiled
     refusal = compiled.refusal
-    if refusal is None and compiled.writes and not disjoint(arrays_in(values.values())):
-        refusal = NotCompiled("arguments share memory, and the function writes into one of them")
-        if strict:
-            raise strict_error(refusal)
+    if refusal is None and compiled.writes:
+        refusal = driver.shared(values.values())
     if refusal is not None:
         driver.report(refusal)
-        return _recorded(driver, args, keywords, slots, has_aux)
-    copies = {name: _copied(value) for name, value in values.items()}
-    return _compiled(driver, compiled, copies, slots, has_aux)
+        return _recorded(driver, args, keywords, slots)
+    copies = {name: pytree.copied(value) for name, value in values.items()}
+    return _compiled(driver, compiled, copies, slots)
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Slot:
     """A primal: its parameter, its place in a variadic one, and whether it carries a derivative."""
 
     param: str
-    key: int | None
+    key: Any
     value: Any
     active: bool
 
@@ -101,27 +100,19 @@ class Pullback:
         return listing(PROGRAM.callees.with_callees(self._compiled.built, self._compiled.backward.built))
 
 
-def _slots(driver: Driver, values: Mapping[str, Any], bound: int, count: int) -> list[Slot]:
-    layout = driver.layout
+def _slots(layout: Layout, values: Mapping[str, Any], bound: int, count: int) -> list[Slot]:
     params = layout.positional[bound : bound + count]
-    slots = [Slot(name, None, values[name], _carries(values[name])) for name in params]
+    slots = [Slot(name, None, values[name], carries_derivative(values[name])) for name in params]
     if layout.vararg:
         items = values[layout.vararg][max(bound - len(layout.positional), 0) :]
-        slots += [Slot(layout.vararg, i, item, _carries(item)) for i, item in enumerate(items)]
+        slots += [Slot(layout.vararg, i, item, carries_derivative(item)) for i, item in enumerate(items)]
     return slots
-
-
-def _carries(value: Any) -> bool:
-    """Whether a primal holds a float or complex number."""
-    return any(isinstance(leaf, Value) or pytree.carries_derivative(leaf) for leaf in pytree.leaves(value))
 
 
 # --- compiled ---------------------------------------------------------------------------------------------------
 
 
-def _compiled(
-    driver: Driver, compiled: Compiled, values: Mapping[str, Any], slots: Sequence[Slot], has_aux: bool
-) -> tuple[Any, ...]:
+def _compiled(driver: Driver, compiled: Compiled, values: Mapping[str, Any], slots: Sequence[Slot]) -> tuple[Any, ...]:
     assert compiled.built is not None and compiled.backward is not None
     forward, backward = compiled.built.function, compiled.backward
     out, *aux, residuals = _called(forward, *(values.get(name, 1.0) for name in layout_of(forward).positional))
@@ -135,7 +126,7 @@ def _compiled(
         fresh = {name for name, is_fresh in zip(order, backward.fresh) if is_fresh}
         return tuple(_cotangent(slot, bars, slot.param in fresh, taken) for slot in slots)
 
-    return _copied(out), Pullback(out, pull, compiled), *aux
+    return pytree.copied(out), Pullback(out, pull, compiled), *aux
 
 
 def _called(function: Callable[..., Any], *args: Any) -> Any:
@@ -152,19 +143,12 @@ def _cotangent(slot: Slot, bars: Mapping[str, Any], fresh: bool, taken: set[int]
         return None
     bar = bars[slot.param] if slot.key is None else bars[slot.param][slot.key]
     if not pytree.is_leaf(slot.value):
-        return pytree.map(_copied, pytree.unshadow(slot.value, bar))
+        return pytree.map(pytree.copied, pytree.unshadow(slot.value, bar))
     bar = pytree.as_gradient(slot.value, bar)
     if isinstance(bar, np.ndarray) and (not fresh or bar.base is not None or id(bar) in taken):
         bar = bar.copy()
     taken.add(id(bar))
     return bar
-
-
-def _copied(tree: Any) -> Any:
-    """A tree with copies of its arrays."""
-    if pytree.is_leaf(tree):
-        return np.array(tree) if type(tree) in (np.ndarray, np.memmap) else tree
-    return pytree.map(_copied, tree)
 
 
 # --- on the tape ------------------------------------------------------------------------------------------------
@@ -175,12 +159,11 @@ def _recorded(
     args: Sequence[Any],
     keywords: Mapping[str, Any],
     slots: Sequence[Slot],
-    has_aux: bool,
     nested: bool = False,
 ) -> tuple[Any, ...]:
     """The same by a record, which is kept. nested: the call is part of a record itself, which its results continue."""
     run = record(driver.primal, args, keywords, driver.request.selection.params)
-    output, aux = _parted(driver, run, has_aux)
+    output, aux = _parted(driver, run)
     outputs, structure = pytree.flatten(output)
     plain = pytree.unflatten(structure, [o._data if isinstance(o, Value) else o for o in outputs])
 
@@ -190,12 +173,12 @@ def _recorded(
         bars = visible(bars) if nested else bars
         return tuple(None if not s.active else bars[s.param] if s.key is None else bars[s.param][s.key] for s in slots)
 
-    values = [visible(part) if nested else _copied(_plain(part)) for part in (output, *aux)]
+    values = [visible(part) if nested else pytree.copied(_plain(part)) for part in (output, *aux)]
     return values[0], Pullback(plain, pull), *values[1:]
 
 
-def _parted(driver: Driver, run: Record, has_aux: bool) -> tuple[Any, list[Any]]:
-    if not has_aux:
+def _parted(driver: Driver, run: Record) -> tuple[Any, list[Any]]:
+    if not driver.request.has_aux:
         return run.output, []
     if not isinstance(run.output, tuple) or len(run.output) != 2:
         raise ArgumentError(f"with has_aux, {driver.function.__name__} must return (value, aux)")

@@ -77,6 +77,7 @@ class Compiled:
     refusal: S2SError | None = None
     backward: Backward | None = None
     writes: bool = False  # whether the program writes into arguments, of which it takes copies
+    repeatable: bool = False  # in mode `jvp`: whether it can be run again without anybody noticing
 
     def bound_to(self, function: types.FunctionType) -> Compiled:
         """The same for another function of the same code: the generated function over its closure cells."""
@@ -134,7 +135,8 @@ def compile_function(lower: Lower, task: Task, name: str) -> Compiled:
         if task.mode == "vjp":
             return _halves(compile_halves(lowered, task), name)
         made = compile_core(lowered, task)
-        return Compiled(build(made, filename_hint=f"{task.mode} of {name}"), writes=bool(made.facts.written))
+        built = build(made, filename_hint=f"{task.mode} of {name}")
+        return Compiled(built, writes=bool(made.facts.written), repeatable=made.facts.repeatable)
     except (NotCompiled, SourceUnavailableError) as refusal:
         return Compiled(refusal=refusal)
     except S2SError as error:

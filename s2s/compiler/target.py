@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import itertools
 import linecache
 import math
 import types
-from inspect import Parameter
+from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,26 @@ from s2s.compiler.layout import layout_of_signature
 from s2s.errors import ArgumentError, MissingRuleError, SourceUnavailableError
 from s2s.frontend.source import Unwrapped, unwrap
 from s2s.rules.registry import registry
-from s2s.rules.rule import Rule
 
 _numbers = itertools.count(1)
+
+
+class Derived:
+    """An object of ours that is called with the arguments of the function that it was made of."""
+
+    def __init__(self, target: Unwrapped) -> None:
+        self._signature = _free_parameters(target)
+
+    def as_function(self) -> types.FunctionType:
+        """A plain function that calls it, with the parameters that are left to give."""
+        return calling(self, self._signature, type(self).__name__)
+
+
+def _free_parameters(target: Unwrapped) -> Signature:
+    """The parameters of a function that are not bound."""
+    signature = inspect.signature(target.function, follow_wrapped=False)
+    free = list(signature.parameters.values())[len(target.bound) :]
+    return signature.replace(parameters=[p for p in free if p.name not in target.keywords])
 
 
 def target_of(f: Any) -> Unwrapped:
@@ -29,9 +47,11 @@ def target_of(f: Any) -> Unwrapped:
     """
     if not callable(f) and not isinstance(f, staticmethod):
         raise ArgumentError(f"cannot differentiate {f!r}, which is no function", hint="pass a function.")
+    if isinstance(f, Derived):
+        return Unwrapped(f.as_function())
     rule = registry.find(f)
     if rule is not None:
-        return Unwrapped(calling(f, rule))
+        return Unwrapped(calling(f, rule.signature, rule.name))
     try:
         return unwrap(f)
     except SourceUnavailableError as error:
@@ -44,14 +64,15 @@ def target_of(f: Any) -> Unwrapped:
         ) from error
 
 
-def calling(f: Any, rule: Rule) -> types.FunctionType:
-    """A plain function with the signature of a rule that calls the rule's function; it has a source as any other."""
-    parameters = rule.signature.parameters
-    layout = layout_of_signature(rule.signature)
+def calling(f: Any, signature: Signature, name: str) -> types.FunctionType:
+    """A plain function of a signature that calls another one, which may have no name; it has a source as any other."""
+    parameters = signature.parameters
+    layout = layout_of_signature(signature)
     given = {name: p.default for name, p in parameters.items() if p.default is not Parameter.empty}
     defaults = tuple(given[name] for name in layout.positional if name in given)
     keyword_defaults = {name: given[name] for name in layout.kwonly if name in given}
-    name = getattr(f, "__name__", rule.name)
+    own = getattr(f, "__name__", name)
+    name = own if own.isidentifier() else name
     dotted, namespace = _reachable(f, name)
     head = f"def {name}({layout.parameters(len(defaults), tuple(keyword_defaults), seed=False)}):"
     text = f"{head}\n    return {dotted}({', '.join(layout.arguments())})\n"

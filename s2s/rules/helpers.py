@@ -18,7 +18,7 @@ from s2s.runtime.recurrence import previous, recurrence, reverse_recurrence
 from s2s.runtime.special import sinc_derivative
 
 zero_derivative(numeric.shape_of, numeric.axis_size, numeric.sign, numeric.tie_weight, numeric.is_basic)
-zero_derivative(numeric.extremum_weight, numeric.clip_weights, numeric.is_mask)
+zero_derivative(numeric.extremum_weight, numeric.clip_weights, numeric.is_mask, numeric.require_scalar)
 
 # --- broadcasting -----------------------------------------------------------------------------------------------
 

@@ -135,6 +135,13 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     return unflatten(structure, [function(*row) for row in zip(*columns)])
 
 
+def copied(tree: Any) -> Any:
+    """A tree with copies of its arrays."""
+    if is_leaf(tree):
+        return np.array(tree) if type(tree) in (np.ndarray, np.memmap) else tree
+    return map(copied, tree)
+
+
 def is_leaf(tree: Any) -> bool:
     """Whether a value has no parts."""
     _meet(tree)

@@ -4,6 +4,7 @@ task        what is asked of the compiler
 pipeline    the passes in their order
 
 Before differentiation
+total       the value -> its sum (`elementwise_grad`)
 calls       the pass `inline`: which calls of user functions are inlined
 inline      the splicing: a body in the place of a call
 usercalls   the form of the calls that stay
@@ -26,6 +27,7 @@ leaves      items of container arguments -> names, once, at the start
 sequences   lists among NumPy's operands -> arrays
 stores      what is written into gets a new version, and so do its views
 activity    which names carry derivatives
+repeats     whether the program may be run again (forward mode)
 expand      functions whose rule is a decomposition -> a twin that computes the same
 
 Differentiation

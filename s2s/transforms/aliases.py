@@ -19,6 +19,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.transforms.conduct import has_memory
 from s2s.transforms.infer import WRITING
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations
@@ -130,8 +131,7 @@ class Aliases:
     # --- expressions ---
 
     def tracked(self, name: str) -> bool:
-        kind = self.kind(core.name(name))
-        return not (K.immutable(kind) or isinstance(kind, (K.Static, K.Range, K.Slice)))
+        return has_memory(self.kind(core.name(name)))
 
     def shared(self, node: Any) -> set[str]:
         """The names whose memory the value of an expression may share."""

@@ -69,13 +69,13 @@ def conduct(
     refine = _REFINED.get(function)
     if refine is not None:
         given = refine(given)
-    shares = [g for g in given if g.has("=~") and _has_memory(g.kind)]
+    shares = [g for g in given if g.has("=~") and has_memory(g.kind)]
     sure = len(shares) == 1 and shares[0].has("=") and isinstance(shares[0].kind, K.Array) and shares[0].kind.ndim > 0
     return Conduct(
         writes=tuple(g.operand for g in given if g.has("!") and not K.immutable(g.kind)),
         shares=tuple(g.operand for g in shares),
         view=shares[0].operand if sure else None,
-        keeps=tuple(g.operand for g in given if g.has("+") and _has_memory(g.kind)),
+        keeps=tuple(g.operand for g in given if g.has("+") and has_memory(g.kind)),
         calls=tuple(g.operand for g in given if g.has("(") and not K.immutable(g.kind)),
         outer=row.outer,
     )
@@ -93,7 +93,10 @@ class Given(NamedTuple):
         return any(mark in self.marks for mark in marks)
 
 
-def _has_memory(kind: Kind) -> bool:
+def has_memory(kind: Kind) -> bool:
+    """Whether a value may be written into, or hold what may be: a shape may not."""
+    if isinstance(kind, K.Tuple):
+        return any(map(has_memory, kind.items))
     return not (K.immutable(kind) or isinstance(kind, (K.Static, K.Slice, K.Range)))
 
 

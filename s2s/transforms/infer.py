@@ -52,8 +52,15 @@ NO_FACTS = Facts()
 
 def infer(fn: Function, task: Task) -> Function:
     """`fn` with facts about kinds and shapes, given the kinds of its parameters (`task.kinds`)."""
-    run = _Inference(fn, {name: task.kinds.get(name, K.UNKNOWN) for name in fn.param_names}, program=task.program)
-    return run.result()
+    given = {**_seeds(fn), **{name: kind for name, kind in task.kinds.items() if name in fn.param_names}}
+    known = {name: given.get(name, K.UNKNOWN) for name in fn.param_names}
+    return _Inference(fn, known, program=task.program).result()
+
+
+def _seeds(fn: Function) -> dict[str, Kind]:
+    """The kinds of keywords whose default is a number: seeds of a gradient that is differentiated in turn."""
+    defaults = zip(fn.params.kwonlyargs, fn.params.kw_defaults)
+    return {p.id: K.of_literal(d.value) for p, d in defaults if isinstance(d, gast.Constant)}
 
 
 def infer_rest(fn: Function) -> Function:

@@ -26,6 +26,7 @@ from s2s.transforms.mutation import mutation
 from s2s.transforms.pairs import pairs
 from s2s.transforms.prune import prune
 from s2s.transforms.rename import rename
+from s2s.transforms.repeats import repeats
 from s2s.transforms.reverse import reverse
 from s2s.transforms.scalarise import scalarise
 from s2s.transforms.sequences import sequences
@@ -49,7 +50,7 @@ def passes(task: Task) -> tuple[Pass, ...]:
     if task.mode == "primal":
         return POLISH
     if task.mode == "jvp":
-        return (*ANALYSE, expand, forward, inplace, *POLISH)
+        return (*ANALYSE, repeats, expand, forward, inplace, *POLISH)
     return (*ANALYSE, expand, callpairs, reverse, inplace, *POLISH)
 
 

@@ -329,3 +329,11 @@ def test_source_of_a_function_on_the_tape_says_why_there_is_none():
             ask(2.0)
         assert str(caught.value).startswith("f is recorded on the tape, so there is no generated source: `insert`")
         assert "out.insert(0, x)" in str(caught.value) and "strict" not in str(caught.value)
+
+
+@pytest.mark.parametrize("index", [(..., None), None, ()])
+def test_item_of_a_number_without_dimensions(index):
+    def f(x):
+        return np.sum(np.sin(x)[index] * np.array([1.0, 2.0]))
+
+    assert s2s.grad(f, strict=True)(np.array(0.5)) == pytest.approx(3 * np.cos(0.5))

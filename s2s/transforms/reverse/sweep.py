@@ -319,7 +319,7 @@ class Sweep(Adjoints):
         whole = self.kind(core.name(owner))
         if isinstance(whole, K.Numeric):
             raise NotCompiled("an item is read of what may be a number or an array", origin=origin)
-        if isinstance(whole, K.Array) and whole.ndim == 0:
+        if K.ndim_of(whole) == 0:
             g = g if K.ndim_of(self.kind(core.name(y))) == 0 else core.call(self.namer.numpy("sum"), g)
             self.add(Contribution(owner, g, fresh=False), bars, out, origin)
             return
