@@ -181,24 +181,30 @@ def private(x: Any) -> Any:
 
 
 def copied(tree: Any) -> Any:
-    """A copy of all arrays, lists, tuples and dicts in a value; views of one array are views of its copy."""
-    return _copied(tree, {})
+    """A copy of all arrays, lists, tuples and dicts in a value; what is one object stays one."""
+    return _copied(tree, {}, {})
 
 
-def _copied(value: Any, made: dict[int, tuple[Any, Any, int]]) -> Any:
+def _copied(value: Any, made: dict[int, Any], memories: dict[int, tuple[Any, int]]) -> Any:
+    """made: the copies, by the identity of what they are copies of. memories: those of the arrays that own memory."""
+    if id(value) in made:
+        return made[id(value)]
     if isinstance(value, np.ndarray):
         whole = value
         while isinstance(whole.base, np.ndarray):
             whole = whole.base
-        if id(whole) not in made:
-            made[id(whole)] = (whole, *_memory(whole))
-        _, memory, low = made[id(whole)]
-        return np.ndarray(value.shape, value.dtype, memory, _address(value) - low, value.strides)
-    if type(value) in (list, tuple):
-        return type(value)(_copied(item, made) for item in value)
-    if type(value) is dict:
-        return {key: _copied(item, made) for key, item in value.items()}
-    return value
+        if id(whole) not in memories:
+            memories[id(whole)] = _memory(whole)
+        memory, low = memories[id(whole)]
+        copy: Any = np.ndarray(value.shape, value.dtype, memory, _address(value) - low, value.strides)
+    elif type(value) in (list, tuple):
+        copy = type(value)(_copied(item, made, memories) for item in value)
+    elif type(value) is dict:
+        copy = {key: _copied(item, made, memories) for key, item in value.items()}
+    else:
+        return value
+    made[id(value)] = copy
+    return copy
 
 
 def _memory(x: Any) -> tuple[Any, int]:

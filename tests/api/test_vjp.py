@@ -298,3 +298,20 @@ def test_written_arguments_that_share_memory():
             s2s.vjp(f, x, shared, strict=True)
         with pytest.warns(FallbackWarning), pytest.raises(s2s.InplaceModificationError):
             s2s.vjp(f, x, shared)
+
+
+def test_array_that_is_written_into_and_held_by_a_list():
+    def f(u):
+        x = u.copy()
+        held = [x, u * 2.0]
+        x[0] = x[1] ** 2
+        held[0][1] *= held[0][2]
+        return held[0] @ x
+
+    u = np.array([1.0, 2.0, 3.0])
+    out, pullback = s2s.vjp(f, u, strict=True)
+    assert out == f(u)
+    for _ in range(2):
+        np.testing.assert_allclose(pullback(1.0)[0], s2s.grad(f, strict=True)(u))
+    # f(u) = u1**4 + (u1 u2)**2 + u2**2
+    np.testing.assert_allclose(pullback(1.0)[0], [0, 4 * 8 + 2 * 2 * 9, 2 * 3 * 4 + 6])
