@@ -20,6 +20,7 @@ samples     small values that stand for kinds
 decided     results that kinds decide
 prune       branches that kinds decide
 mutation    writes into memory -> calls of a few functions that write into their first argument
+lists       methods that change the length of a list -> appending and dropping the last item
 meetings    meeting names that always stand for one object -> that object's name
 loops       loops over values -> loops over indices
 scalarise   containers built and taken apart again -> names

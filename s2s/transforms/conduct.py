@@ -279,8 +279,11 @@ def _without(given: Given, marks: str) -> Given:
 
 
 def _item(given: list[Given]) -> list[Given]:
-    """An item of an array: a view by slices and integers, a copy by arrays and masks."""
+    """An item of an array: a view by slices and integers, a copy by arrays and masks. A part of a list is a new one."""
     owner, index = given
+    held = K.children(owner.kind) if isinstance(owner.kind, (K.List, K.Sequence)) else None
+    if held and isinstance(index.kind, K.Slice) and not any(map(has_memory, held)):
+        return [_without(owner, "~"), index]
     if not isinstance(owner.kind, K.Array):
         return given
     parts = index.kind.items if isinstance(index.kind, K.Tuple) else (index.kind,)

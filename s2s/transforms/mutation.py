@@ -27,6 +27,7 @@ from s2s.transforms.conduct import followed, in_numpy
 from s2s.transforms.copies import assignments, copies
 from s2s.transforms.infer import expression_kinds, infer
 from s2s.transforms.known import LOOKING
+from s2s.transforms.lists import Lists
 from s2s.transforms.meetings import without_constant_meetings
 from s2s.transforms.operations import Operations, basic_index
 from s2s.transforms.rulebody import Namer
@@ -46,7 +47,7 @@ WHOLE = core.constant(Ellipsis)
 
 def mutation(fn: Function, task: Task) -> Function:
     """`fn`, in which every write into memory is a call of one of our functions; raises NotCompiled where it is not."""
-    run = _Mutation(fn, task)
+    run = Mutation(fn, task)
     new = replace(fn, body=tuple(run.block(fn.body)), scope=run.namer.scope)
     _refuse_iterators(new, run.flats)
     if not run.found:
@@ -88,7 +89,7 @@ def _makes_list(value: Any) -> bool:
     )
 
 
-class _Mutation:
+class Mutation:
     def __init__(self, fn: Function, task: Task) -> None:
         self.fn = fn
         self.program = task.program
@@ -126,6 +127,12 @@ class _Mutation:
                 return self.attribute(stmt, stmt.target, origin)
             return self.augmented_item(stmt.target, type(stmt.op), stmt.value, origin)
         if isinstance(stmt, gast.Delete):
+            (place,) = stmt.targets
+            if isinstance(place, gast.Subscript) and not isinstance(place.slice, gast.Slice):
+                self.refuse_target(place.value, origin)
+                found = Lists(self, origin).method(list.pop, place.value, [place.slice])
+                if found is not None:
+                    return found[0]
             raise NotCompiled("`del` of an item or attribute is not compiled yet", origin=origin)
         if isinstance(stmt, gast.Expr):
             return self.effect(stmt, origin)
@@ -231,7 +238,7 @@ class _Mutation:
             flat = self.flattened(core.name(self.flats[value.value.id]), new, origin)
             return [*new, core.rebuilt(stmt, value=core.subscript(flat, value.slice))]
         if not isinstance(value, gast.Call):
-            return [stmt]
+            return Lists(self, origin).joined(stmt) or [stmt]
         function = self.operations.function(value)
         if function in BINARY:
             return self.augmented(stmt, function, origin)
@@ -253,6 +260,10 @@ class _Mutation:
         kind = self.kind(left)
         if K.immutable(kind):
             return [core.rebuilt(stmt, value=core.binary(left, BINARY[function], right))]
+        if function is operator.iadd and isinstance(left, gast.Name):
+            found = Lists(self, origin).method(list.extend, left, [right])
+            if found is not None:
+                return [*found[0], core.rebuilt(stmt, value=left)]
         if not isinstance(kind, K.Array):
             raise NotCompiled("an in-place operation on a container, or on an unknown value", origin=origin)
         if BINARY[function] is gast.MatMult:
@@ -284,6 +295,10 @@ class _Mutation:
             popped: list[Any] = []
             last = self.held(core.subscript(owner, core.constant(-1)), popped, "last", origin)
             return [*popped, self.store(S.drop_last, owner, last, origin=origin)], last
+        if own and not call.keywords and not any(isinstance(a, gast.Starred) for a in call.args):
+            found = Lists(self, origin).method(function, owner, call.args)
+            if found is not None:
+                return found
         if function is np.ndarray.sort and owner is not None:
             new: list[Any] = []
             in_order = core.rebuilt(call, func=core.path(self.namer.numpy("sort")), args=[owner, *call.args])
