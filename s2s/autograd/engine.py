@@ -322,7 +322,10 @@ def pull_through(
     outs, gs = ([out], [g]) if isinstance(out, Value) else (list(out), [g[i] for i in range(len(out))])
     ends: list[tuple[Any, Any]] = [(v.parent(), c) for v, c in zip(outs, gs) if isinstance(v, Value)]
     seeds = [(parent, c) for parent, c in ends if parent is not None]
-    found = {key(target): c for target, c in sweep(seeds, recording=recording is not None, targets=parents, keep=False)}
+    found = {
+        key(target): c
+        for target, c in sweep(seeds, recording=recording is not None, targets=parents, keep=recording is not None)
+    }
     return [found.get(key(parent)) for parent in parents]
 
 

@@ -181,13 +181,15 @@ class _Recorded:
             self._pulled[index] = u, pull(self._run, out, u, create_graph=True)
         u, found = self._pulled[index]
         pairs = [pair for name in moved for pair in zip(pytree.leaves(found[name]), moved[name])]
-        products = [np.sum(g * dot) for g, dot in pairs if isinstance(g, Value) and dot is not None]
+        products = [np.sum(np.real(g * dot)) for g, dot in pairs if isinstance(g, Value) and dot is not None]
         products = [product for product in products if product.parent() is not None]
         if not products:
             return zero_tangent(out._data)  # a result that depends on no primal that moves
         (by_u,) = grad(sum(products), u, materialize_grads=True, retain_graph=True, create_graph=self._nested)
         assert by_u is not None
-        return by_u if self._nested else by_u.numpy()[()]
+        if self._nested:
+            return np.conj(by_u) if np.iscomplexobj(out._data) else by_u
+        return np.conj(by_u.numpy())[()]  # gradients are conjugated at the border
 
 
 def _by_parameter(layout: Layout, bound: int, primals: Sequence[Any], tangents: Sequence[Any]) -> Mapping[str, Any]:

@@ -115,3 +115,28 @@ def test_tangent_of_a_slope_that_is_constant():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", s2s.FallbackWarning)
         assert s2s.jvp(slope, (1.0, 2.0), (1.0, 1.0)) == (5.0, 0.0)
+
+
+def recorded_powers(x):
+    return np.stack([f(x) for f in (lambda v: v**2, lambda v: np.exp(2j * v))])
+
+
+@pytest.mark.parametrize("imaginary", [0.0, 0.5], ids=["real", "complex"])
+def test_a_recorded_tangent_of_a_complex_result_is_not_conjugated(imaginary):
+    x = np.array([0.3, 1.2]) + (1j * imaginary if imaginary else 0)
+    x_dot = np.array([1.0, -0.5]) * (1 + 2j if imaginary else 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)  # it is given once
+        _, tangent = s2s.jvp(recorded_powers, (x,), (x_dot,))
+    np.testing.assert_allclose(tangent, [2 * x * x_dot, 2j * np.exp(2j * x) * x_dot])
+
+
+def norm_of_listed(x):
+    return np.sum([f(x) for f in (lambda v: np.linalg.vector_norm(v) ** 3,)])
+
+
+def test_a_decomposition_on_the_tape_is_differentiated_twice():
+    x, x_dot = np.array([3.0, 4.0]), np.array([1.0, 2.0])
+    with pytest.warns(s2s.FallbackWarning):
+        _, tangent = s2s.jvp(s2s.grad(norm_of_listed), (x,), (x_dot,))
+    np.testing.assert_allclose(tangent, 3 * (5 * x_dot + x * (x @ x_dot) / 5))
