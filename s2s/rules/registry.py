@@ -16,6 +16,8 @@ rule has a derivative by it; an active value in a parameter that is neither diff
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,23 +34,42 @@ from s2s.runtime.numeric import guarded_multiply, real_if_real, shape_of, unbroa
 F = TypeVar("F", bound=Body)
 
 
+# Libraries that may not be there: the modules with their rules are imported once the library has been.
+LATER = {"scipy.special": ("s2s.rules.scipy_special", "s2s.rules.scipy_families")}
+
+
 class Registry:
     """Rules by function. `version` grows with each registration, so that compiled code can tell that it is stale."""
 
     def __init__(self) -> None:
         self._rules: dict[Any, Rule] = {}
         self._lock = threading.Lock()
+        self._later = dict(LATER)
+        self._loading = threading.RLock()
         self.version = 0
 
     def find(self, function: Any) -> Rule | None:
         """The rule of a function, method descriptor, attribute descriptor or operator, if there is one."""
         try:
-            return self._rules.get(function)
+            found = self._rules.get(function)
         except TypeError:  # unhashable
             return None
+        return self._rules.get(function) if found is None and self._load() else found
+
+    def _load(self) -> bool:
+        """Import the rules of libraries that have been imported meanwhile; whether there were any."""
+        ready = [library for library in list(self._later) if library in sys.modules]
+        if ready:
+            with self._loading:
+                for library in ready:
+                    for module in self._later.get(library, ()):
+                        importlib.import_module(module)
+                    self._later.pop(library, None)
+        return bool(ready)
 
     def supported(self) -> tuple[Any, ...]:
         """All functions that have a rule."""
+        self._load()
         with self._lock:
             return tuple(self._rules)
 
