@@ -20,6 +20,12 @@ def numeric(dtype: Any, ndim: int | None) -> Kind:
     return K.Numeric(dtype) if ndim is None else K.Array(dtype, ndim)
 
 
+def common_dtype(*parts: Any) -> Any:
+    """The dtype of what is computed of values of these kinds (or dtypes); None where one is not known."""
+    dtypes = [K.dtype_of(part) if isinstance(part, Kind) else part for part in parts]
+    return None if any(dtype is None for dtype in dtypes) else np.result_type(*dtypes)
+
+
 def number_or_array(dtype: Any, ndim: int | None) -> Kind:
     """As NumPy returns results: without dimensions they are scalars."""
     return K.Scalar(dtype) if ndim == 0 else numeric(dtype, ndim)

@@ -25,7 +25,11 @@ Sample = dict[str, Any]
 
 SAMPLES = weighing.samples((1,))
 KINKS = weighing.samples((1,), "kinks")
-OTHERS = weighing.samples((2, 3))
+OTHERS = [*weighing.samples((2, 3)), *weighing.samples((1, 2, 3), modules=weighing.FURTHER)]
+# Of these modules nothing is missing.
+WHOLE = weighing.samples((1, 2, 3), modules=("numpy.fft", "numpy.linalg", "numpy.lib.stride_tricks", "cmath", "math"))
+# The eigenvalues of a real matrix may be complex, which its kind does not tell.
+OF_UNKNOWN_KIND = ("numpy.linalg.eig#0", "numpy.linalg.eigvals#0", "numpy.linalg.eigvals#1")
 
 # Forward mode makes the tangents of all parts of a result; of these, some vectors have none.
 NO_TANGENT = {"numpy.linalg.svd#0", "numpy.linalg.qr#6"}
@@ -155,6 +159,17 @@ def test_compiled_gradient_takes_the_agreed_slope_at_kinks(sample: Sample) -> No
     found = s2s.grad(loss, argnums=tuple(range(len(args))), strict=True)(*args)
     for slope, expected in zip(found, sample["grad"], strict=True):
         np.testing.assert_allclose(slope, np.asarray(expected, dtype=float))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("sample", WHOLE, ids=label)
+def test_whole_modules_are_differentiated_in_every_mode(sample: Sample) -> None:
+    about = case(sample["id"])
+    about.assert_gradient(tape_gradient(about))
+    if sample["id"] not in OF_UNKNOWN_KIND:
+        about.assert_gradient(compiled_gradient(about))
+        if sample["id"] not in NO_TANGENT:
+            assert_tangent(about)
 
 
 @pytest.mark.full

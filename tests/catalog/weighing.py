@@ -12,14 +12,15 @@ import numpy as np
 from tests.catalog import catalog
 
 MODULES = ("numpy", "numpy.linalg", "numpy.ndarray", "math", "operator", "builtins")
+FURTHER = ("numpy.fft", "numpy.emath", "numpy.lib.stride_tricks", "numpy.polynomial", "cmath", "scipy.special")
 
 
-def samples(tiers: tuple[int, ...], key: str = "samples") -> list[dict[str, Any]]:
+def samples(tiers: tuple[int, ...], key: str = "samples", modules: tuple[str, ...] = MODULES) -> list[dict[str, Any]]:
     """The samples (or the `kinks`) of the functions of these tiers, in the modules in question."""
     return [
         sample
         for entry in catalog.load()
-        if entry["module"] in MODULES and entry["tier"] in tiers
+        if entry["module"] in modules and entry["tier"] in tiers
         for sample in entry.get(key, ())
     ]
 

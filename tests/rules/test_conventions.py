@@ -97,6 +97,8 @@ def test_single_precision_stays_single() -> None:
         if isinstance(function, np.ufunc) and function.nin == 1 and not rules.find(function).zero:
             with np.errstate(all="ignore"):
                 ans = function(x)
+            if np.iscomplexobj(ans):
+                continue
             g = rules.find(function).vjps[next(iter(rules.find(function).signature.parameters))](ans, ans, x)
             assert np.result_type(g) == np.float32, function
     for function in (

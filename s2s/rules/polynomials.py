@@ -1,0 +1,199 @@
+"""Polynomials: those of `numpy`, highest power first, and those of `numpy.polynomial`, lowest power first."""
+
+import numpy as np
+import numpy.polynomial as npp
+
+from s2s import kinds as K
+from s2s.errors import MissingRuleError
+from s2s.rules.eigen import eigvals_jvp, eigvals_vjp
+from s2s.rules.registry import decompose, jvp, vjp, zero_derivative
+
+P = npp.polynomial
+
+# --- sums and products ------------------------------------------------------------------------------------------
+
+
+def front(longer, shorter):
+    """The padding in front that makes a polynomial as long as another."""
+    return (max(np.size(longer) - np.size(shorter), 0), 0)
+
+
+def back(longer, shorter):
+    """The padding behind that makes a polynomial as long as another."""
+    return (0, max(np.size(longer) - np.size(shorter), 0))
+
+
+zero_derivative(front, back)
+
+
+@decompose(np.polyadd)
+def polyadd(a1, a2):
+    return np.pad(a1, front(a2, a1)) + np.pad(a2, front(a1, a2))
+
+
+@decompose(np.polysub)
+def polysub(a1, a2):
+    return np.pad(a1, front(a2, a1)) - np.pad(a2, front(a1, a2))
+
+
+@decompose(np.polymul)
+def polymul(a1, a2):
+    return np.convolve(a1, a2)
+
+
+@decompose(P.polyadd)
+def polynomial_polyadd(c1, c2):
+    return np.pad(c1, back(c2, c1)) + np.pad(c2, back(c1, c2))
+
+
+@decompose(P.polysub)
+def polynomial_polysub(c1, c2):
+    return np.pad(c1, back(c2, c1)) - np.pad(c2, back(c1, c2))
+
+
+@decompose(P.polymul)
+def polynomial_polymul(c1, c2):
+    return np.convolve(c1, c2)
+
+
+# --- derivatives and integrals ----------------------------------------------------------------------------------
+
+
+@decompose(np.polyder)
+def polyder(p, m=1):
+    for _ in range(m):
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
+
+
+@decompose(np.polyint, zeros="k")
+def polyint(p, m=1, k=None):
+    for _ in range(m):
+        p = np.concatenate([p / np.arange(len(p), 0, -1), np.zeros(1)])
+    return p
+
+
+@decompose(P.polyder)
+def polynomial_polyder(c, m=1, scl=1, axis=0):
+    c = np.moveaxis(c, axis, -1)
+    for _ in range(m):
+        c = c[..., 1:] * np.arange(1, np.shape(c)[-1]) * scl
+    return np.moveaxis(c, -1, axis)
+
+
+# --- values -----------------------------------------------------------------------------------------------------
+
+
+@decompose(P.polyval)
+def polynomial_polyval(x, c, tensor=True):
+    c = np.asarray(c)
+    if np.ndim(c) > 1:
+        if tensor:
+            c = np.reshape(c, np.shape(c) + (1,) * np.ndim(x))
+    value = c[-1] + np.zeros_like(x)
+    for k in range(len(c) - 2, -1, -1):
+        value = value * x + c[k]
+    return value
+
+
+@decompose(P.polyvander)
+def polyvander(x, deg):
+    return np.expand_dims(x, -1) ** np.arange(deg + 1)
+
+
+# --- fits -------------------------------------------------------------------------------------------------------
+
+
+def without_extras(full, cov):
+    """Refuse the further results of a fit."""
+    if full or cov:
+        raise MissingRuleError("the residuals and covariances of a polynomial fit have no derivative")
+
+
+def relative_cutoff(x, rcond):
+    """Which singular values count as zero in a fit."""
+    return np.size(x) * np.finfo(np.result_type(x, np.float16)).eps if rcond is None else rcond
+
+
+zero_derivative(without_extras, relative_cutoff)
+
+
+@decompose(np.polyfit)
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    without_extras(full, cov)
+    columns = np.expand_dims(np.asarray(x), -1) ** np.arange(deg, -1, -1)
+    values = np.asarray(y)
+    if w is not None:
+        columns = columns * np.expand_dims(w, -1)
+        values = values * w if np.ndim(y) == 1 else values * np.expand_dims(w, -1)
+    scale = np.sqrt(np.sum(columns * columns, axis=0))
+    found = np.linalg.pinv(columns / scale, relative_cutoff(x, rcond)) @ values
+    return found / scale if np.ndim(y) == 1 else found / np.expand_dims(scale, -1)
+
+
+@decompose(P.polyfit)
+def polynomial_polyfit(x, y, deg, rcond=None, full=False, w=None):
+    return np.polyfit(x, y, deg, rcond, full, w)[::-1]
+
+
+# --- roots ------------------------------------------------------------------------------------------------------
+# The polynomial stays zero at a root that moves. The derivative of the product of all factors by one root is that of
+# the other factors, negated.
+
+
+@vjp(np.roots, wrt="p", kind=lambda p: K.UNKNOWN)
+def roots_vjp(g, ans, p):
+    return np.real(g @ root_slopes(ans, p)) if not np.iscomplexobj(p) else g @ root_slopes(ans, p)
+
+
+@jvp(np.roots, wrt="p")
+def roots_jvp(p_dot, ans, p):
+    return root_slopes(ans, p) @ p_dot
+
+
+def root_slopes(roots, p):
+    """The derivative of each root by each coefficient."""
+    powers = np.expand_dims(roots, -1) ** np.arange(len(p) - 1, -1, -1)
+    slope = np.polyval(np.polyder(p), roots)
+    return -powers / np.expand_dims(slope, -1)
+
+
+def product_kind(seq_of_zeros):
+    """Complex roots may make a real polynomial."""
+    dtype, ndim = K.dtype_of(seq_of_zeros), K.ndim_of(seq_of_zeros)
+    return (
+        K.Array(np.result_type(dtype, float), 1) if dtype is not None and dtype.kind == "f" and ndim == 1 else K.UNKNOWN
+    )
+
+
+def product_slopes(roots):
+    """The derivative of each coefficient by each root."""
+    size = len(roots)
+    rows = [np.concatenate([np.zeros(1), -np.poly(np.delete(roots, i))]) for i in range(size)]
+    return np.stack(rows)
+
+
+def eigenvalues(seq):
+    """The roots that `np.poly` is given, or those of a matrix."""
+    return np.linalg.eigvals(seq) if np.ndim(seq) == 2 else seq
+
+
+@vjp(np.poly, wrt="seq_of_zeros", kind=product_kind)
+def poly_vjp(g, ans, seq_of_zeros):
+    roots = eigenvalues(seq_of_zeros)
+    roots_bar = product_slopes(roots) @ g
+    return eigvals_vjp(roots_bar, roots, seq_of_zeros) if np.ndim(seq_of_zeros) == 2 else roots_bar
+
+
+@jvp(np.poly, wrt="seq_of_zeros")
+def poly_jvp(seq_of_zeros_dot, ans, seq_of_zeros):
+    roots, roots_dot = eigenvalues(seq_of_zeros), seq_of_zeros_dot
+    if np.ndim(seq_of_zeros) == 2:
+        roots_dot = eigvals_jvp(seq_of_zeros_dot, roots, seq_of_zeros)
+    moved = roots_dot @ product_slopes(roots)
+    return moved if np.iscomplexobj(ans) else np.real(moved)
+
+
+@decompose(P.polyfromroots)
+def polyfromroots(roots):
+    return np.poly(roots)[::-1]
