@@ -526,7 +526,7 @@ def test_a_refusal_that_is_caught_is_raised_in_the_end():
         lambda x: np.random.default_rng(0).normal(x, 1.0),
         lambda x: np.random.normal(x, 1.0),
         lambda x: np.nditer(x),
-        lambda x: np.asarray_chkfinite(x),
+        lambda x: np.trim_zeros(x),
         lambda x: np.ma.array(x),
         lambda x: x.data,
         lambda x: x.base,
