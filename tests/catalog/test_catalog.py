@@ -33,8 +33,6 @@ OF_UNKNOWN_KIND = ("numpy.linalg.eig#0", "numpy.linalg.eigvals#0", "numpy.linalg
 
 # Forward mode makes the tangents of all parts of a result; of these, some vectors have none.
 NO_TANGENT = {"numpy.linalg.svd#0", "numpy.linalg.qr#6"}
-# Which array is written into is decided when the sample runs.
-ALIASED = {"operator.setitem#12"}
 
 
 def label(sample: Sample) -> str:
@@ -43,8 +41,6 @@ def label(sample: Sample) -> str:
 
 def refusal(sample: Sample) -> str | None:
     """Why a sample is not compiled yet, as a pattern of the message; None if it must be."""
-    if sample["id"] in ALIASED:
-        return "may share its memory"
     nodes = list(ast.walk(ast.parse(catalog.source(sample))))
     return "`def` is not compiled" if any(isinstance(node, ast.Lambda) for node in nodes) else None
 
