@@ -76,9 +76,10 @@ def test_bad_tangents_are_refused(primals, tangents, message):
 
 def test_a_recorded_result_that_depends_on_no_primal_stands_still():
     def f(x):
-        z = [1.0]
-        z.insert(0, 2.0)
-        return sum(z)
+        try:
+            return sum([1.0, 2.0])
+        except ValueError:
+            return x
 
     with pytest.warns(s2s.FallbackWarning):
         assert s2s.jvp(f, (np.ones(3),), (np.ones(3),)) == (3.0, 0.0)
