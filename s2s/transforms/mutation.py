@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import types
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -68,8 +69,14 @@ def _refuse_growing(fn: Function) -> None:
     """Refuse loops over lists and dicts that grow or shrink meanwhile; a list that is made for the loop does not."""
     operations = Operations(fn)
     aliases = Aliases(fn, operations)
+    read = Counter(name for stmt in statements(fn.body) for name in uses(stmt))
+    # Lists that are made for the loop, which nobody else can write into.
     made = {
-        n for s in statements(fn.body) if isinstance(s, gast.Assign) and _makes_list(s.value) for n in core.writes(s)
+        n
+        for s in statements(fn.body)
+        if isinstance(s, gast.Assign) and _makes_list(s.value)
+        for n in core.writes(s)
+        if read[n] == 1
     }
     for loop in statements(fn.body):
         over = getattr(getattr(loop, "iter", None), "id", "")

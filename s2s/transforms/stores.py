@@ -299,20 +299,22 @@ class _Stores:
             up.append((whole, self.views[part], part))
         passed = set(above[: reached + 1])
         steps = [*up, *(step for name, step in down.items() if name not in passed)]
+        self.refuse_lists(written, others, stmt)
         return [*steps, *(self.identified(stmt, other, written) for other in unknown)]
 
     def identified(self, stmt: Any, other: str, written: str) -> Step:
         """The step for a name that may share memory with what is written into: what, is seen when the program runs."""
         if isinstance(self.kind(core.name(other)), (K.Unknown, K.Numeric, K.Object, K.Iterator)):
             raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(other)), origin=core.origin_of(stmt))
-        self.refuse_lists(written, other, stmt)
         return other, None, written
 
-    def refuse_lists(self, part: str, other: str, stmt: Any) -> None:
-        """Of lists and dicts, only those are seen in others that were read there as an item."""
+    def refuse_lists(self, part: str, others: Sequence[str], stmt: Any) -> None:
+        """A list or dict that is written into is seen in the one other that it was read from as an item, at most."""
+        if not others or K.children(self.kind(core.name(part))) is None:
+            return
         read = self.single.get(part)
-        if K.children(self.kind(core.name(part))) is not None and not isinstance(read, gast.Subscript):
-            raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(other)), origin=core.origin_of(stmt))
+        if not isinstance(read, gast.Subscript) or list(others) != [getattr(read.value, "id", None)]:
+            raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(others[0])), origin=core.origin_of(stmt))
 
     def seen(self, name: str, view: Any, of: str, env: Env, origin: Any) -> Any:
         """The statement that makes a new version of a name, which sees what was written through another one."""

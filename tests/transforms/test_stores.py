@@ -495,6 +495,35 @@ def test_aliases_decided_at_run_time(f, c):
         np.testing.assert_allclose(tangent, gradient @ direction, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("c", [0, 1])
+def test_a_list_that_stands_in_others_is_written_into_for_all_of_them(c):
+    def grown_while_looped_over(x):
+        a, s, n = [x[0], x[1]], 0.0, 0
+        d = [a, [x[1]]]
+        for v in a:
+            n += 1
+            if n < 4:
+                d[c].append(v * v)
+            s += v
+        return s
+
+    def read_by_another_name(x):
+        a, s = [x[0], x[1]], 0.0
+        d = [a, [x[1]]]
+        for i in range(3):
+            d[c].append(x[i] * a[0])
+            s += d[1][0] * d[c][i]
+        return s + a[-1]
+
+    x = np.array([1.2, 0.7, -0.4])
+    for f in (grown_while_looped_over, read_by_another_name):
+        with pytest.raises(UnsupportedSyntaxError):
+            s2s.grad(f, strict=True)(x)
+        with pytest.warns(FallbackWarning):
+            gradient = s2s.grad(f)(x)
+        np.testing.assert_allclose(gradient, gradient_by_differences(f, x), rtol=1e-6, atol=1e-9)
+
+
 def test_containers_among_the_arguments_are_left_as_they_were():
     def f(p, x):
         p["w"][0] *= x[1]
