@@ -176,6 +176,7 @@ class _Stores:
         if written is None:
             return [core.rebuilt(stmt, value=call)]
         origin = core.origin_of(stmt)
+        self.refuse_overlap(stmt)
         plan = self.plan(stmt, written)
         for name in [written, *(name for name, _, _ in plan)]:
             if name in self.unsure:
@@ -184,6 +185,13 @@ class _Stores:
         for name, view, of in plan:
             new.append(self.seen(name, view, of, env, origin))
         return new
+
+    def refuse_overlap(self, stmt: Any) -> None:
+        """Of writes that read while they write, the order would count, if what they write came from the same memory."""
+        x, *_, value = stmt.value.args
+        if self.operations.function(stmt.value) in _IN_TURN and isinstance(value, gast.Name):
+            if self.aliases.find(value.id) == self.aliases.find(x.id):
+                raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(value.id)), origin=core.origin_of(stmt))
 
     def visit_If(self, stmt: Any, env: Env, live: int) -> list[Any]:
         test = core.substitute(stmt.test, env)
@@ -334,6 +342,7 @@ class _Stores:
         return core.assign(self.version(name, env), value, origin)
 
 
+_IN_TURN = {S.set_flat, S.add_at, S.sub_at}
 _TRANSPOSES = {np.transpose, np.ndarray.transpose}
 
 

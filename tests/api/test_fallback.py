@@ -118,7 +118,6 @@ def test_a_warning_made_an_error_leaves_the_next_call_fine():
     [
         (lambda x: ([x] * [x])[0], "`*` of a list and a list"),
         (lambda x: sum((x,) * int(3)), "`*` of a tuple and an int"),
-        (lambda x, more=(1.0, 2.0): sum([x] + list(more)), "`+` of a list and a sequence"),
     ],
 )
 def test_reasons_name_what_was_met(f, reason):
