@@ -133,6 +133,27 @@ def sub_item_jvp_value(value_dot, ans, x, index, value):
     return -add_item_jvp_value(value_dot, ans, x, index, value)
 
 
+@vjp(set_flat, wrt="x", view="x", mutates="x", kind=same)
+def set_flat_vjp_x(g, ans, x, index, value):
+    return np.reshape(set_item_vjp_x(np.ravel(g), ans, x, index, value), np.shape(g))
+
+
+@vjp(set_flat, wrt="value")
+def set_flat_vjp_value(g, ans, x, index, value):
+    part = np.ravel(g)[index]
+    return put_back(np.where(last_writes((np.size(g),), index), part, 0), shape_of(value))
+
+
+@jvp(set_flat, wrt="x")
+def set_flat_jvp_x(x_dot, ans, x, index, value):
+    return set_flat_vjp_x(x_dot, ans, x, index, value)
+
+
+@jvp(set_flat, wrt="value")
+def set_flat_jvp_value(value_dot, ans, x, index, value):
+    return set_flat(np.zeros_like(ans), index, value_dot)
+
+
 zero_derivative(last_writes)
 
 
@@ -192,27 +213,6 @@ def seen_vjp_x(g, ans, x, part, value):
 @vjp(seen, wrt="value", zeros="part")
 def seen_vjp_value(g, ans, x, part, value):
     return taken(add(shadow(g), g), x, part)
-
-
-@vjp(set_flat, wrt="x", view="x", mutates="x", kind=same)
-def set_flat_vjp_x(g, ans, x, index, value):
-    return np.reshape(set_item_vjp_x(np.ravel(g), ans, x, index, value), np.shape(g))
-
-
-@vjp(set_flat, wrt="value")
-def set_flat_vjp_value(g, ans, x, index, value):
-    part = np.ravel(g)[index]
-    return put_back(np.where(last_writes((np.size(g),), index), part, 0), shape_of(value))
-
-
-@jvp(set_flat, wrt="x")
-def set_flat_jvp_x(x_dot, ans, x, index, value):
-    return set_flat_vjp_x(x_dot, ans, x, index, value)
-
-
-@jvp(set_flat, wrt="value")
-def set_flat_jvp_value(value_dot, ans, x, index, value):
-    return set_flat(np.zeros_like(ans), index, value_dot)
 
 
 @jvp(seen, wrt="x")

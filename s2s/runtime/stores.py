@@ -92,25 +92,24 @@ def taken(bar: Any, x: Any, part: Any) -> Any:
     x: an array, which may be `part` or overlap it, or a container of such ones; bar: its cotangent or shadow.
     """
     total = np.zeros(part.shape, part.dtype)
-    for place, array in _places(bar, x):
-        if array is part:
+    for place, held in _held(bar, x):
+        if held is part:
             total += place
             place[...] = 0
-        elif np.may_share_memory(array, part):
-            inside, where = _common(array, part)
+        elif isinstance(held, np.ndarray) and np.may_share_memory(held, part):
+            inside, where = _common(held, part)
             np.add.at(total.reshape(-1), where, place.flat[inside])
             place.flat[inside] = 0
     return total
 
 
-def _places(bar: Any, x: Any) -> Iterator[tuple[Any, Any]]:
-    """The arrays in a value, with their cotangents."""
-    if isinstance(x, np.ndarray):
-        yield bar, x
-    elif not pytree.is_leaf(x):
+def _held(bar: Any, x: Any) -> Iterator[tuple[Any, Any]]:
+    """A value and all that it holds, each with its cotangent or shadow."""
+    yield bar, x
+    if not pytree.is_leaf(x):
         for entry, child in pytree.children(x):
             if bar[entry] is not None:
-                yield from _places(bar[entry], child)
+                yield from _held(bar[entry], child)
 
 
 def _common(x: Any, part: Any) -> tuple[Any, Any]:
@@ -131,22 +130,13 @@ def _addresses(x: Any) -> Any:
 
 def slot(bar: Any, x: Any, part: Any) -> Any:
     """The shadow at the one place where x holds the container `part`."""
-    places = list(_slots(bar, x, part))
+    places = [place for place, held in _held(bar, x) if held is part]
     if len(places) != 1:
         raise ArgumentError(
             "a list or dict that is written into stands in several places of another one",
             hint="put a copy of it into each place",
         )
     return places[0]
-
-
-def _slots(bar: Any, x: Any, part: Any) -> Iterator[Any]:
-    if x is part:
-        yield bar
-    elif not pytree.is_leaf(x):
-        for entry, child in pytree.children(x):
-            if bar[entry] is not None:
-                yield from _slots(bar[entry], child, part)
 
 
 def put_in_place(x_dot: Any, x: Any, part: Any, part_dot: Any) -> Any:

@@ -11,7 +11,7 @@ pointer aliasing" (PLDI 1992).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import gast
@@ -49,6 +49,11 @@ class Aliases:
         while self.leader.setdefault(name, name) != name:
             self.leader[name] = name = self.leader[self.leader[name]]
         return name
+
+    def sharing(self, names: Iterable[str]) -> Callable[[str], bool]:
+        """Tells of a name whether it may share memory with one of some names at any time."""
+        found = {self.find(name) for name in names}
+        return lambda name: self.find(name) in found
 
     # --- blocks ---
 
@@ -172,9 +177,7 @@ def containers_written(fn: Function, operations: Operations) -> Callable[[str], 
     names = [w[0] for w in found if w is not None and K.children(operations.kind(core.name(w[0]))) is not None]
     if not names:
         return lambda name: False
-    aliases = Aliases(fn, operations)
-    written = {aliases.find(name) for name in names}
-    return lambda name: aliases.find(name) in written
+    return Aliases(fn, operations).sharing(names)
 
 
 def _joined(name: str, others: set[str], pairs: Pairs) -> Pairs:

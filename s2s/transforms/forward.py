@@ -8,7 +8,7 @@ Griewank and Walther, "Evaluating Derivatives" (2nd edition, 2008), chapter 3.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -145,10 +145,10 @@ class _Forward:
 
         Tangents of buffers share memory just where their values do.
         """
-        if not self.written or not isinstance(self.kind(core.name(y)), (K.Array, K.Numeric)):
+        if not self.fn.facts.storages or not isinstance(self.kind(core.name(y)), (K.Array, K.Numeric)):
             return tangent
         names = {y, *(core.reads(value) & self.active)}
-        if not any(self.aliases.find(n) in self.written for n in names) or self.aliases.shared(value):
+        if not any(map(self.is_written, names)) or self.aliases.shared(value):
             return tangent
         made: Any = tangent
         if isinstance(tangent, gast.Name) and tangent.id not in self.dot.reserved:
@@ -158,10 +158,9 @@ class _Forward:
         return core.call(self.namer.numpy("array"), self.hold(tangent, out, origin))
 
     @cached_property
-    def written(self) -> set[str]:
-        """The classes of names whose memory is written into."""
-        storages = self.fn.facts.storages
-        return {self.aliases.find(name) for name in storages} if storages else set()
+    def is_written(self) -> Callable[[str], bool]:
+        """Tells of a name whether its memory is written into."""
+        return self.aliases.sharing(self.fn.facts.storages)
 
     @cached_property
     def aliases(self) -> Aliases:

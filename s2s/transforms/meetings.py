@@ -19,27 +19,26 @@ from s2s.transforms.structure import copied, statements, with_blocks
 
 def without_constant_meetings(fn: Function) -> Function:
     """`fn` with the one object that such a name stands for read in its place."""
-    while True:
-        found = _constant_meeting(fn)
-        if found is None:
-            return fn
-        fn = fn.with_body(_replaced(fn.body, *found))
+    while found := _constant_meetings(fn):
+        fn = fn.with_body(_replaced(fn.body, found))
+    return fn
 
 
-def _constant_meeting(fn: Function) -> tuple[str, str] | None:
-    """A name that always stands for one object, and the name of that object."""
+def _constant_meetings(fn: Function) -> dict[str, str]:
+    """The names that always stand for one object, and the names of these objects, which are assigned once."""
     times = assignments(fn)
     sources: dict[str, list[str]] = {}
     for stmt in statements(fn.body):
-        found = copied(stmt)
-        if found is not None and isinstance(found[1], gast.Name):
-            sources.setdefault(found[0], []).append(found[1].id)
+        copy = copied(stmt)
+        if copy is not None and isinstance(copy[1], gast.Name):
+            sources.setdefault(copy[0], []).append(copy[1].id)
+    found: dict[str, str] = {}
     for name, copies_of in sources.items():
         if times[name] > 1 and len(copies_of) == times[name]:
             others = {_original(source, times, sources) for source in copies_of} - {name}
             if len(others) == 1 and times[(other := others.pop())] == 1:
-                return name, other
-    return None
+                found[name] = other
+    return found
 
 
 def _original(name: str, times: Mapping[str, int], sources: Mapping[str, list[str]]) -> str:
@@ -49,11 +48,11 @@ def _original(name: str, times: Mapping[str, int], sources: Mapping[str, list[st
     return name
 
 
-def _replaced(stmts: Sequence[Any], name: str, new: str) -> list[Any]:
-    found = []
+def _replaced(stmts: Sequence[Any], names: Mapping[str, str]) -> list[Any]:
+    new = []
     for stmt in stmts:
         copy = copied(stmt)
-        if copy is None or copy[0] != name:
-            inner = with_blocks(stmt, lambda _, block: _replaced(block, name, new))
-            found.append(core.substitute(inner, {name: new}))
-    return found
+        if copy is None or copy[0] not in names:
+            inner = with_blocks(stmt, lambda _, block: _replaced(block, names))
+            new.append(core.substitute(inner, names))
+    return new

@@ -41,7 +41,6 @@ BINARY = {function: op for op, function in INPLACE.items()}
 ADDING = {gast.Add: S.add_item, gast.Sub: S.sub_item}
 # Containers that are written into item by item.
 CONTAINERS = (K.List, K.Sequence, K.Dict)
-OPERATIONS = dict(INPLACE)
 AT = {np.add: S.add_at, np.subtract: S.sub_at}
 WHOLE = core.constant(Ellipsis)
 
@@ -215,7 +214,7 @@ class Mutation:
         old_kind = self.item_kind(x, index, flat is not None)
         container = isinstance(self.kind_of(x), CONTAINERS)
         if container and isinstance(old_kind, K.Array):
-            return [new[0], self.written_into(OPERATIONS[op], old, value, origin=origin)]
+            return [new[0], self.written_into(INPLACE[op], old, value, origin=origin)]
         if not isinstance(old_kind, (K.Scalar, K.Array, K.Int)):
             raise NotCompiled("an in-place operation on an item of a container is not compiled yet", origin=origin)
         item = self.held(made, new, "new", origin)

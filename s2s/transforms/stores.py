@@ -34,6 +34,7 @@ from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases, written_in
 from s2s.transforms.bound import UNBOUND, unbound_reads
+from s2s.transforms.copies import assignments
 from s2s.transforms.infer import infer
 from s2s.transforms.operations import Operations, basic_index
 from s2s.transforms.rulebody import Namer
@@ -46,26 +47,28 @@ UNKNOWN_ALIAS = "an array is written into while `{}` may share its memory, which
 def stores(fn: Function, task: Task) -> Function:
     """`fn` in which every write into memory gives a new version of the storage."""
     operations = Operations(fn)
-    if not any(written_in(s, operations) for s in statements(fn.body)):
+    written = [w[0] for s in statements(fn.body) if (w := written_in(s, operations))]
+    if not written:
         return fn
-    fn = _with_private_arguments(fn)
-    return infer(_Stores(fn).run(), task)
+    aliases = Aliases(fn, operations)
+    private = _with_private_arguments(fn, aliases, written)
+    if private is not fn:
+        aliases = Aliases(private, Operations(private))
+    return infer(_Stores(private, aliases).run(), task)
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------
 
 
-def _with_private_arguments(fn: Function) -> Function:
+def _with_private_arguments(fn: Function, aliases: Aliases, written: Sequence[str]) -> Function:
     """`fn`, in which arguments are copied at the start, whose memory the program may write into."""
-    operations = Operations(fn)
-    aliases = Aliases(fn, operations)
-    into = {aliases.find(w[0]) for s in statements(fn.body) if (w := written_in(s, operations))}
+    is_written = aliases.sharing(written)
     namer, numbers = Namer(fn), _Numbers(fn)
     copied: dict[str, str] = {}
     before: list[Any] = []
     for name in fn.param_names:
-        kind = operations.kind(core.name(name))
-        if K.immutable(kind) or isinstance(kind, K.Static) or aliases.find(name) not in into:
+        kind = aliases.kind(core.name(name))
+        if K.immutable(kind) or isinstance(kind, K.Static) or not is_written(name):
             continue
         if not _can_be_copied(kind):
             raise NotCompiled(f"what the argument `{name}` holds may be written into", origin=fn.origin)
@@ -114,28 +117,24 @@ Step = tuple[str, Any, str]  # a name, the view that it is, and the name that it
 
 
 class _Stores:
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, aliases: Aliases) -> None:
         self.fn = fn
-        self.operations = Operations(fn)
-        self.kind = self.operations.kind
-        self.aliases = Aliases(fn, self.operations)
-        self.lives = self.aliases.lives
+        self.aliases = aliases
+        self.operations = aliases.operations
+        self.kind = aliases.kind
+        self.lives = aliases.lives
         self.namer = Namer(fn)
         self.numbers = _Numbers(fn)
         self.storages: dict[str, str] = dict(fn.facts.storages)
-        self.single = self.definitions(fn.body)
+        self.single = self.definitions()
         self.views = {n: v for n, v in self.single.items() if self.is_view(v)}
         self.unsure = {name for _, name in unbound_reads(fn)}
         self.renewed: dict[int, list[str]] = {}  # by statement, the storages that get new versions in it
 
-    def definitions(self, stmts: Sequence[Any]) -> dict[str, Any]:
-        times: dict[str, int] = {}
-        found: dict[str, Any] = {}
-        for stmt in statements(stmts):
-            for name in core.writes(stmt):
-                times[name] = times.get(name, 0) + 1
-                found[name] = getattr(stmt, "value", None)
-        return {n: v for n, v in found.items() if times[n] == 1}
+    def definitions(self) -> dict[str, Any]:
+        """What the names are bound to that are bound once."""
+        times, stmts = assignments(self.fn), statements(self.fn.body)
+        return {n: getattr(s, "value", None) for s in stmts for n in core.writes(s) if times[n] == 1}
 
     def run(self) -> Function:
         env: Env = {}

@@ -154,10 +154,10 @@ class Restorer:
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
         self.range_targets: set[str] = set()
         self.unsure = {name for _, name in unbound_reads(fn)}
-        aliases = Aliases(fn, self.operations) if fn.facts.storages else None
-        written = {aliases.find(name) for name in fn.facts.storages} if aliases else set()
         # Whether the memory of a name is written into: its contents now are not those that an operation read.
-        self.changed: Callable[[str], bool] = lambda name: aliases is not None and aliases.find(name) in written
+        self.changed: Callable[[str], bool] = lambda name: False
+        if fn.facts.storages:
+            self.changed = Aliases(fn, self.operations).sharing(fn.facts.storages)
         self._survey(fn.body, None)
 
     def _survey(self, stmts: Sequence[Any], loop: Any) -> None:

@@ -88,8 +88,7 @@ class Stores:
             self.container(target.id, function, stmt.value.args, bars, out, origin)
             return
         _, index, value = stmt.value.args
-        if target.id in self.saved:
-            self.write_back(target.id, self.place(x, function, out, origin), index, out, origin)
+        self.write_back(target.id, function, x, index, out, origin)
         if present:
             self.item(target.id, function, x, index, value, bars, out, origin)
 
@@ -169,9 +168,9 @@ class Stores:
             return core.constant(0.0)
         return core.call(self.sweep.namer.bind("shadow", pytree.shadow), g)
 
-    def write_back(self, y: str, x: Any, index: Any, out: Emitted, origin: Any) -> None:
+    def write_back(self, y: str, function: Any, x: Any, index: Any, out: Emitted, origin: Any) -> None:
         if y in self.saved:
-            target = core.subscript(x, index, gast.Store)
+            target = core.subscript(self.place(x, function, out, origin), index, gast.Store)
             out.add(as_reverse(core.assign(target, core.name(self.saved[y]), origin)))
 
     def whole(self, call: Any, y: str, function: Any, bars: Bars, out: Emitted, origin: Any) -> None:
@@ -191,7 +190,7 @@ class Stores:
                 ans = sweep.namer.temporary(core.stem(y))
                 out.add(reverse_assign(ans, core.call(core.attribute(x, "copy")), origin))
                 made = [_substituted(c, {y: ans}) for c in made]
-        self.write_back(y, x, core.constant(Ellipsis), out, origin)
+        self.write_back(y, function, x, core.constant(Ellipsis), out, origin)
         if made:
             sweep.add_all(made[::-1], g, state, bars, out, origin)
 
@@ -246,25 +245,22 @@ class Stores:
                 shape = emit(stmts, "shape", gast.Tuple([size], gast.Load()), origin)
             kept = emit(stmts, "last", core.call(last, shape, index), origin)
             part = emit(stmts, "g", core.binary(part, gast.Mult, kept), origin)
-        if flat and isinstance(kind, K.Array) and K.ndim_of(sweep.kind(value)) != 0:
-            shape = sweep.fragments.shape(value.id, stmts, origin)
-            put_back = core.call(sweep.namer.bind("put_back", S.put_back), part, shape)
-            part = emit(
-                stmts, "g", sweep.fragments.cast(emit(stmts, "g", put_back, origin), y, value, stmts, origin), origin
-            )
-        else:
-            part = self.fitted(part, kind, y, value, stmts, origin)
+        part = self.fitted(part, kind, y, value, flat, stmts, origin)
         for stmt in stmts:
             out.add(stmt)
         return Contribution(value.id, part, negative=function in SUBTRACTING, fresh=False)
 
-    def fitted(self, part: Any, kind: K.Kind, y: str, value: Any, stmts: list[Any], origin: Any) -> Any:
-        """The cotangent in the shape and dtype of the value, which may have been broadcast."""
+    def fitted(self, part: Any, kind: K.Kind, y: str, value: Any, flat: bool, stmts: list[Any], origin: Any) -> Any:
+        """The cotangent in the shape and dtype of the value, which may have been broadcast, or written repeatedly."""
         sweep = self.sweep
         fragments, known = sweep.fragments, sweep.kind(value)
         if K.ndim_of(kind) != 0:
             if K.ndim_of(known) == 0 and isinstance(kind, K.Array):
                 part = fragments.emit(stmts, "g", core.call(sweep.namer.numpy("sum"), part), origin)
+            elif flat and isinstance(kind, K.Array):
+                shape = fragments.shape(value.id, stmts, origin)
+                put_back = core.call(sweep.namer.bind("put_back", S.put_back), part, shape)
+                part = fragments.emit(stmts, "g", put_back, origin)
             else:
                 part = fragments.emit(stmts, "g", fragments.unbroadcast_to(part, value.id, stmts, origin), origin)
         elif isinstance(known, K.Array):  # an array of one element, stored as a number
@@ -383,10 +379,10 @@ def needed(fn: Function, sweep: Sweep) -> set[str]:
         for name in names:
             readers.setdefault(aliases.find(name), []).append(places[id(stmt)])
     wanted = {y for y, names in sweep.stores.read_old.items() if any(aliases.find(n) == aliases.find(y) for n in names)}
-    for stmt_id, place in places.items():
-        stmt = sweep.statements[stmt_id] if stmt_id in sweep.statements else None
-        name = next(iter(core.writes(stmt)), "") if stmt is not None else ""
-        if name in sweep.stores.saved and any(_may_precede(r, place) for r in readers.get(aliases.find(name), ())):
+    for stmt, _ in sweep.contents:
+        name = next(iter(core.writes(stmt)), "")
+        earlier = readers.get(aliases.find(name), ()) if name in sweep.stores.saved else ()
+        if any(_may_precede(reader, places[id(stmt)]) for reader in earlier):
             wanted.add(name)
     return wanted
 

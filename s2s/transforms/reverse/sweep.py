@@ -36,7 +36,6 @@ class Sweep(Adjoints):
         self.heads: dict[int, set[str]] = {}  # by loop, the adjoints that are present at its head
         self.kinds: dict[str, K.Kind] = {}  # of temporaries, where they are known
         self.stores = Stores(self)
-        self.statements: dict[int, Any] = {}
         self.contents: list[tuple[Any, set[str]]] = []  # the names whose contents reversing a statement reads
 
     # --- blocks ---
@@ -50,7 +49,6 @@ class Sweep(Adjoints):
                 added = out.added
                 visit(stmt, bars, out, in_loop)
                 if self.fn.facts.storages and not core.blocks(stmt):
-                    self.statements[id(stmt)] = stmt
                     self.contents.append((stmt, contents_read(out.since(added))))
         if loop is not None:
             self.close_round(loop, bars, out)
