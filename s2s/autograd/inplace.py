@@ -226,7 +226,7 @@ def _region(data: ndarray, index: Any) -> ndarray:
     if not is_basic(parts) or any(isinstance(part, bool) for part in parts):
         return data
     spans = tuple(slice(i, i + 1 or None) if isinstance(i, (int, np.integer)) else i for i in parts)
-    return data[spans]
+    return data[spans if any(part is Ellipsis for part in spans) else (*spans, ...)]  # without `...`, () gives a number
 
 
 def frozen(index: Any) -> Any:

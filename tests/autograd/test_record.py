@@ -169,6 +169,33 @@ def test_saved_values_are_copied_before_writes():
     np.testing.assert_allclose(gradient(f, x), differences(f, x), rtol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("index", [(), ..., (...,)], ids=repr)
+def test_saved_values_are_copied_before_a_write_of_the_whole(shape, index):
+    def f(x):
+        z = np.array(x[0])
+        z *= x[1]
+        z[index] = np.sin(z) * x[0]
+        z[index] = z * z
+        return np.sum(z * x[1])
+
+    x = np.random.default_rng(3).uniform(0.5, 1.5, (2, *shape))
+    np.testing.assert_allclose(gradient(f, x), differences(f, x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("index", [0, -1, (0, 1), (0, 1, ...), (..., 1), (None, 0, 1), slice(1, None)], ids=repr)
+def test_saved_values_are_copied_before_a_write_of_a_part(index):
+    def f(x):
+        z = x * 1.0
+        y = np.sin(z)
+        z[index] = np.exp(z[index]) * z[0, 0]
+        y[index] *= z[index]
+        return np.sum(z * y)
+
+    x = np.random.default_rng(4).uniform(0.5, 1.5, (2, 3))
+    np.testing.assert_allclose(gradient(f, x), differences(f, x), rtol=1e-6)
+
+
 def test_arguments_may_be_written_and_are_not_changed():
     def f(x, w):
         x *= 2.0
