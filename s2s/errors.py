@@ -67,6 +67,11 @@ class ArgumentError(S2SError, TypeError, ValueError):
     __str__ = S2SError.__str__
 
 
+def no_value(name: str) -> ArgumentError:
+    """The error where a function of this name returned None."""
+    return ArgumentError(f"{name}() returned None: a function needs a return of its value to have a gradient")
+
+
 class GraphFreedError(S2SError, RuntimeError):
     """A second backward pass needs values that the first one freed."""
 

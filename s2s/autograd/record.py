@@ -29,7 +29,7 @@ from s2s.autograd.strip import strip, stripped
 from s2s.autograd.traced import Traced, refusals
 from s2s.autograd.value import Identity, Node, Value, dtype_of, ndarray
 from s2s.autograd.variable import Variable
-from s2s.errors import ArgumentError
+from s2s.errors import ArgumentError, no_value
 from s2s.runtime import pytree
 
 _NUMBERS = (float, complex, np.floating, np.complexfloating)
@@ -274,7 +274,7 @@ def _gradient(leaf: Leaf, found: dict[int, Any], create_graph: bool) -> Any:
 def _seed(f: Any, value: Any, seed: Any, recording: bool) -> Any:
     data = value._data if isinstance(value, Value) else value
     if data is None:
-        raise ArgumentError(f"{_name(f)} returned None: a function needs a return of its value to have a gradient")
+        raise no_value(_name(f).removesuffix("()"))
     if not isinstance(data, (ndarray, np.number, float, int, complex)) or isinstance(data, bool):
         raise ArgumentError(f"{_name(f)} must return a scalar to have a gradient, not {_kind(value)}")
     if np.size(data) != 1:

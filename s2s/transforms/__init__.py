@@ -5,6 +5,7 @@ pipeline    the passes in their order
 
 Before differentiation
 total       the value -> its sum (`elementwise_grad`)
+valued      returns of None beside those of a value -> errors
 calls       the pass `inline`: which calls of user functions are inlined
 inline      the splicing: a body in the place of a call
 usercalls   the form of the calls that stay

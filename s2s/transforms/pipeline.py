@@ -34,12 +34,13 @@ from s2s.transforms.simplify import simplify
 from s2s.transforms.split import Halves, cut
 from s2s.transforms.stores import stores
 from s2s.transforms.task import Task
+from s2s.transforms.valued import valued
 from s2s.transforms.versions import versions
 
 Pass = Callable[[Function, Task], Function]
 
 ANALYSE: tuple[Pass, ...] = (
-    inline, pairs, versions, copies, infer, prune, mutation, loops,
+    valued, inline, pairs, versions, copies, infer, prune, mutation, loops,
     scalarise, leaves, copies, infer, sequences, stores, activity,
 )  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)

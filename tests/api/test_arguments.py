@@ -212,8 +212,14 @@ def test_a_missing_return_is_named():
 
     with pytest.raises(s2s.ArgumentError, match=r"returns None.*\n(.*\n)*.*return statement is missing"):
         s2s.grad(never)(1.0)
-    with pytest.raises(s2s.ArgumentError, match="None"), pytest.warns(s2s.FallbackWarning):
-        s2s.grad(sometimes)(-1.0)
+    for derivative in (s2s.grad(sometimes, strict=True), s2s.value_and_grad(sometimes), s2s.hessian(sometimes)):
+        with pytest.raises(s2s.ArgumentError, match=r"sometimes\(\) returned None"):
+            derivative(-1.0)
+    with pytest.raises(s2s.ArgumentError, match="None"):
+        s2s.jvp(sometimes, (-1.0,), (1.0,))
+    with pytest.raises(s2s.ArgumentError, match="None"):
+        s2s.vjp(sometimes, -1.0)
+    assert s2s.grad(sometimes, strict=True)(3.0) == 6.0
 
 
 def test_complex_results_are_refused():

@@ -46,6 +46,7 @@ def lower_function(function: Any) -> core.Function:
         text_lines=source.lines,
         class_name=source.class_name,
         defaults={**source.defaults, **source.kwdefaults},
+        shown=source.function.__code__.co_name,
     )
 
 
@@ -57,6 +58,7 @@ def lower(
     text_lines: tuple[str, ...] | list[str] | str,
     class_name: str | None = None,
     defaults: Mapping[str, Any] | None = None,
+    shown: str | None = None,
 ) -> core.Function:
     """Lower a function definition to Core Python.
 
@@ -64,13 +66,14 @@ def lower(
     file, text_lines: the file, and its lines, to which the positions of the nodes refer.
     class_name: the class around the function, which mangles private names.
     defaults: the default objects by parameter name.
+    shown: what messages call the function, if not by the name of its definition.
 
     Raises NotCompiled where the function holds a construct that is not lowered, naming it and its place.
     """
     lines = text_lines.splitlines(keepends=True) if isinstance(text_lines, str) else text_lines
 
     def origins(part: Any) -> core.Origin:
-        return place_of(part, file, lines, node.name)
+        return place_of(part, file, lines, shown or node.name)
 
     origin = origins(node)
     try:
