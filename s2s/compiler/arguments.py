@@ -17,13 +17,13 @@ from s2s.errors import ArgumentError
 from s2s.runtime import backends, pytree
 
 _NUMPY = {
-    "pandas": "pass x.to_numpy()",
-    "xarray": "pass x.to_numpy()",
-    "polars": "pass x.to_numpy()",
-    "torch": "pass x.detach().cpu().numpy()",
-    "jax": "pass numpy.asarray(x)",
-    "jaxlib": "pass numpy.asarray(x)",
-    "tensorflow": "pass x.numpy()",
+    "pandas": "pass {}.to_numpy()",
+    "xarray": "pass {}.to_numpy()",
+    "polars": "pass {}.to_numpy()",
+    "torch": "pass {}.detach().cpu().numpy()",
+    "jax": "pass numpy.asarray({})",
+    "jaxlib": "pass numpy.asarray({})",
+    "tensorflow": "pass {}.numpy()",
 }
 
 
@@ -80,7 +80,7 @@ def _check_alone(place: str, value: Any) -> None:
     elif isinstance(value, (int, np.integer)):
         what, fix = f"the int {value!r}", f"pass the float {int(value)}.0, or leave it out of argnums."
     elif isinstance(value, np.ndarray):
-        what, fix = f"an array of dtype {value.dtype}", "pass x.astype(float), or leave it out of argnums."
+        what, fix = f"an array of dtype {value.dtype}", f"pass {place}.astype(float), or leave it out of argnums."
     elif value is None or isinstance(value, str):
         what, fix = repr(value), "leave it out of argnums."
     else:
@@ -106,27 +106,27 @@ def _check_array(place: str, value: Any) -> None:
     if type(value) is np.ndarray:
         if value.dtype == object:
             raise ArgumentError(
-                f"{place} is an array of objects, which has no derivative", hint="convert it: x.astype(float)."
+                f"{place} is an array of objects, which has no derivative", hint=f"convert it: {place}.astype(float)."
             )
         return
     if isinstance(value, (float, complex)) and type(value) not in (float, complex):
         if isinstance(value, np.generic):
             return
-        fix = f"pass {'float' if isinstance(value, float) else 'complex'}(x)."
+        fix = f"pass {'float' if isinstance(value, float) else 'complex'}({place})."
         raise ArgumentError(
             f"{place} is of type {_type_name(value)}, a number whose arithmetic may be its own", hint=fix
         )
     if isinstance(value, np.ma.MaskedArray):
-        fix = "pass x.filled(0.0), or x.data and its mask apart."
+        fix = f"pass {place}.filled(0.0), or {place}.data and its mask apart."
     elif isinstance(value, np.matrix):
-        fix = "pass numpy.asarray(x)."
+        fix = f"pass numpy.asarray({place})."
     elif isinstance(value, np.ndarray) and not isinstance(value, np.memmap):
-        fix = "pass numpy.asarray(x)."
+        fix = f"pass numpy.asarray({place})."
     else:
         package = type(value).__module__.partition(".")[0]
         if package not in _NUMPY or not hasattr(value, "shape"):
             return
-        fix = _NUMPY[package] + "."
+        fix = _NUMPY[package].format(place) + "."
     raise ArgumentError(f"{place} is of type {_type_name(value)}, whose arithmetic is not that of ndarray", hint=fix)
 
 
