@@ -190,12 +190,12 @@ def strided_places(x, shape, strides):
 
 
 @vjp(np.lib.stride_tricks.as_strided, wrt="x", kind=lambda x, shape, *others: numeric(K.dtype_of(x), count(shape)))
-def as_strided_vjp(g, ans, x, shape=None, strides=None, subok=False, writeable=True):
+def as_strided_vjp(g, ans, x, shape=None, strides=None, subok=False, writeable=True, check_bounds=None):
     return sent_back(g, strided_places(x, shape, strides), x)
 
 
 @jvp(np.lib.stride_tricks.as_strided, wrt="x")
-def as_strided_jvp(x_dot, ans, x, shape=None, strides=None, subok=False, writeable=True):
+def as_strided_jvp(x_dot, ans, x, shape=None, strides=None, subok=False, writeable=True, check_bounds=None):
     return np.ravel(x_dot)[strided_places(x, shape, strides)]
 
 
