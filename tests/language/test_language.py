@@ -2,8 +2,9 @@
 
 python tests/language/test_language.py      # write the table anew; read the difference as prose
 
-Compiled or recorded, the value of a sample is the function's own, bit for bit, its gradient agrees with differences, and
-so do its tangent and its second derivative. What is not compiled is refused under `strict`, with the reason in the table.
+Compiled or recorded, the value of a sample is the function's own, bit for bit, its gradient agrees with differences,
+and so do its tangent and its second derivative. What is not compiled is refused under `strict`, with the reason that
+the table gives.
 """
 
 import contextlib
@@ -29,9 +30,9 @@ FUNCTIONS = [f for group in samples.SECTIONS.values() for f in group]
 
 HEAD = """# What becomes of your Python
 
-Of each construct: whether the compiler takes it, or, if not, what it says. What the compiler does not take is recorded on
-the tape as the function runs: the gradient is as exact, and a warning names the line and the reason given here; under
-`strict=True` the reason is an error. `tests/language/samples.py` holds a function for each row.
+Of each construct: whether the compiler takes it, or, if not, what it says. What the compiler does not take is recorded
+on the tape as the function runs: the gradient is as exact, and a warning names the line and the reason given here;
+under `strict=True` the reason is an error. `tests/language/samples.py` holds a function for each row.
 """
 
 
@@ -100,7 +101,7 @@ def test_tangents_and_second_derivatives_agree(f):
     direction = np.random.default_rng(4).normal(size=np.shape(x))[()]
     df = s2s.grad(f)
     slope = quietly(lambda: s2s.jvp(lambda v: f(v, *rest), (x,), (direction,))[1])
-    np.testing.assert_allclose(slope, np.sum(quietly(df, *args) * direction), rtol=1e-9)
+    np.testing.assert_allclose(slope, np.sum(quietly(df, x, *rest) * direction), rtol=1e-9)
     h = 1e-6
     up, down = (quietly(df, x + e * direction, *rest) for e in (h, -h))
     second = quietly(s2s.grad(lambda v: np.sum(df(v, *rest) * direction)), x)
