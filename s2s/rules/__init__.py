@@ -22,6 +22,7 @@ from s2s.rules import (  # noqa: F401  (each registers its rules)
     eigen,
     einsum,
     fourier,
+    grids,
     helpers,
     indexing,
     joining,

@@ -16,17 +16,22 @@ from s2s import core
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.transforms.activity import activity
+from s2s.transforms.copies import copies
 from s2s.transforms.infer import infer
+from s2s.transforms.loops import loops
 from s2s.transforms.mutation import mutation
 from s2s.transforms.operations import Operation, Operations
 from s2s.transforms.prune import prune
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.scalarise import scalarise
+from s2s.transforms.sequences import sequences
+from s2s.transforms.stores import stores
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 from s2s.transforms.versions import versions
 
 DEPTH = 8
+_ANALYSE = (versions, copies, infer, prune, mutation, loops, scalarise, copies, infer, sequences, stores)
 
 
 def expand(fn: Function, task: Task) -> Function:
@@ -37,8 +42,9 @@ def expand(fn: Function, task: Task) -> Function:
         if not run.twins:
             return fn
         twins = {**fn.facts.twins, **run.twins}
-        fn = replace(fn, body=tuple(body), scope=run.namer.scope).with_facts(twins=twins)
-        fn = activity(infer(fn, task), task)
+        fn = replace(fn, body=tuple(body), scope=run.namer.scope)
+        fn = fn.with_facts(twins=twins, storages=run.storages)
+        fn = activity(prune(infer(fn, task), task), task)
     raise NotCompiled("decompositions nest too deeply", origin=fn.origin)
 
 
@@ -49,6 +55,7 @@ class _Expand:
         self.namer = Namer(fn)
         self.operations = Operations(fn)
         self.twins: dict[str, str] = {}
+        self.storages = dict(fn.facts.storages)
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
         new: list[Any] = []
@@ -93,15 +100,19 @@ class _Expand:
     def spliced(self, function: Any, args: Mapping[str, Any], origin: Any) -> tuple[list[Any], Any]:
         """The body of a plain function for given atoms, under names of this function."""
         task = Task("primal", self.program, kinds={p: self.operations.kind(v) for p, v in args.items()})
-        inner = versions(self.program.lower(function), task)
-        inner = scalarise(mutation(prune(infer(inner, task), task), task), task)
-        stores = {n: self.namer.temporary(core.stem(n)) for n in inner.local_names() - set(args)}
-        loads: dict[str, Any] = {**args, **{n: core.name(new) for n, new in stores.items()}}
+        inner = self.program.lower(function)
+        for step in _ANALYSE:
+            inner = step(inner, task)
+        if inner.facts.written:
+            raise NotCompiled(f"the decomposition of `{function.__name__}` writes into an argument", origin=origin)
+        own = {n: self.namer.temporary(core.stem(n)) for n in inner.local_names() - set(args)}
+        self.storages.update({own[n]: own[storage] for n, storage in inner.facts.storages.items()})
+        loads: dict[str, Any] = {**args, **{n: core.name(new) for n, new in own.items()}}
         for free in core.reads(list(inner.body)) - set(loads):
             value = inner.scope.lookup(free)
             if value is not core.MISSING:
                 loads[free] = core.name(self.namer.bind(free, value))
-        body = [self.placed(core.substitute(s, loads, stores), origin) for s in inner.body]
+        body = [self.placed(core.substitute(s, loads, own), origin) for s in inner.body]
         return body[:-1], body[-1].value
 
     def placed(self, stmt: Any, origin: Any) -> Any:
