@@ -96,6 +96,7 @@ class Facts:
     shapes: the name whose array has the same shape, for arrays known to share theirs (a canonical one).
     parts: of a canonical name whose shape is the broadcast of others: the canonical names of those.
     within: of a canonical name whose shape is that of a reduction that keeps its axes: the shape that was reduced.
+    ints, lengths: the terms of integers, and of the lengths of the axes of arrays (`transforms.dims`).
     active: names whose derivative is wanted.
     storages: names for the contents of memory after a write, and the name of that memory (`stores`).
     saved: by such a name, the name that holds what the write has overwritten, where the reverse sweep asks for it.
@@ -110,6 +111,8 @@ class Facts:
     shapes: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     within: Mapping[str, str] = field(default_factory=dict)
+    ints: Mapping[str, Any] = field(default_factory=dict)
+    lengths: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     active: frozenset[str] = frozenset()
     twins: Mapping[str, str] = field(default_factory=dict)
     leaves: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)

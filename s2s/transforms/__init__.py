@@ -70,6 +70,7 @@ callee      what an expression calls
 known       what functions do with memory, and what else: the table
 conduct     what a call does with its operands, by that table
 contents    of which arrays a statement reads more than the shape
+dims        the lengths of axes in terms of others
 effects     what an expression may do besides giving a value
 liveness    which names may be read before they are assigned again
 renaming    names replaced all over a function

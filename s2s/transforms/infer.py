@@ -28,7 +28,9 @@ from s2s.runtime.stores import append, drop_last, private, set_item
 from s2s.transforms.bound import unbound_reads
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
 from s2s.transforms.conduct import followed
+from s2s.transforms.copies import assignments
 from s2s.transforms.decided import identical, known_result, static_result, truth
+from s2s.transforms.dims import Shape, Sizes
 from s2s.transforms.items import (
     chosen_kind,
     entry_kind,
@@ -91,8 +93,11 @@ class _Inference:
         self.changed = False
         self.keys: dict[Any, str] = {}  # what has the shape that a key of `sameshape` describes
         self.lost: dict[str, tuple[str, int]] = {}  # by shape: of which it is a reduction, and the axis that it lacks
+        self.sizes = Sizes(facts.ints, facts.lengths, self.kind, self.called)
+        self.times = assignments(fn)
         for name in fn.param_names:
             self.define_shape(name, name)
+            self.sizes.define(name)
 
     @cached_property
     def unsure(self) -> set[str]:
@@ -100,8 +105,9 @@ class _Inference:
 
     def result(self) -> Function:
         self.block(self.fn.body[:-1])
-        order = self.broadcasts
-        return self.fn.with_facts(kinds=self.kinds, shapes=self.shapes, parts=order.parts, within=order.within)
+        order, sizes = self.broadcasts, self.sizes
+        known = {"parts": order.parts, "within": order.within, "ints": sizes.ints, "lengths": sizes.shapes}
+        return self.fn.with_facts(kinds=self.kinds, shapes=self.shapes, **known)
 
     # --- statements ---
 
@@ -112,14 +118,16 @@ class _Inference:
                 visit(stmt)
 
     def define(self, name: str, kind: Kind, shape: str | None = None) -> None:
-        if name in self.fixed:
-            return
+        if name not in self.fixed:
+            self.define_kind(name, kind)
+            self.define_shape(name, shape or name)
+
+    def define_kind(self, name: str, kind: Kind) -> None:
         old = self.kinds.get(name)
         new = kind if old is None else K.join(old, kind)
         if new != old:
             self.kinds[name] = new
             self.changed = True
-        self.define_shape(name, shape or name)
 
     def define_shape(self, name: str, shape: str) -> None:
         if not isinstance(self.kinds.get(name), K.Array):
@@ -147,8 +155,11 @@ class _Inference:
                 self.read_from[target.id] = stmt.value
             self.name_shape(target.id, stmt.value, kind)
         elif isinstance(target, gast.Tuple):
-            for name, item in zip(target.elts, unpacked(kind, target.elts)):
-                self.define(name.value.id if isinstance(name, gast.Starred) else name.id, item)
+            terms = self.sizes.items(stmt.value)
+            for i, (element, item) in enumerate(zip(target.elts, unpacked(kind, target.elts))):
+                name = element.value.id if isinstance(element, gast.Starred) else element.id
+                self.define(name, item)
+                self.measure(name, core.subscript(stmt.value, core.constant(i)) if terms is not None else None)
 
     def visit_Expr(self, stmt: Any) -> None:
         self.note_write(stmt.value)
@@ -212,17 +223,18 @@ class _Inference:
 
         def once() -> None:
             self.define(stmt.target.id, item_kind(self.kind(stmt.iter)))
+            self.measure(stmt.target.id)
             self.block(stmt.body)
 
-        self.stable(once, stmt.body)
+        self.stable(once, stmt)
 
     def visit_While(self, stmt: Any) -> None:
-        self.stable(lambda: self.block(stmt.body), stmt.body)
+        self.stable(lambda: self.block(stmt.body), stmt)
 
-    def stable(self, once: Callable[[], None], body: Sequence[Any]) -> None:
+    def stable(self, once: Callable[[], None], loop: Any) -> None:
         """Visit a loop's body until nothing changes any more."""
         outer, keys, rounds = self.changed, self.keys, self.rounds
-        self.rounds = rounds or {name for stmt in body for name in core.all_writes(stmt)}
+        self.rounds = rounds or set(core.all_writes(loop))
         while True:
             self.changed, self.keys = False, dict(keys)
             once()
@@ -367,13 +379,17 @@ class _Inference:
             self.owners[name] = node.value.id
         if not isinstance(kind, K.Array) or (name in self.fixed and name not in self.shapes):
             self.define(name, kind)
+            self.measure(name, node)
             return
         operands = self.operand_shapes(node, kind)
         shape = None if operands is None else self.broadcasts.widest(operands)
         parts = None if operands is None or shape is not None else self.broadcasts.together(operands)
         key = self.key(node) if parts is None else ("broadcast", parts)
+        if name not in self.fixed:
+            self.define_kind(name, kind)
+        length = self.measure(name, node)
         if shape is None:
-            shape = self.keys.get(key, name) if key is not None else name
+            shape = self.keys.get(key) or self.keys.get(length) or name
         if isinstance(node, gast.Name) and shape in self.rounds and name in self.unsure:
             shape = name  # it may be read in a later round, which has shapes of its own
         self.define(name, kind, shape)
@@ -385,8 +401,22 @@ class _Inference:
                 self.broadcasts.parts[name] = parts
             elif key is not None and key[0] == "reduce":
                 self.note_reduction(name, *key[1:])
-        if key is not None and key not in self.keys and name in self.shapes:
-            self.keys[key] = self.shapes[name]
+        for known in (key, length):
+            if known is not None and known not in self.keys and name in self.shapes:
+                self.keys[known] = self.shapes[name]
+
+    def measure(self, name: str, node: Any = None) -> Shape | None:
+        """Take note of what is known of sizes where a name is assigned; the shape of an array in terms of others."""
+        if name in self.fixed:
+            return self.sizes.shapes.get(name)
+        operands = None if node is None else self.elementwise_operands(node)
+        rounds = self.rounds if isinstance(node, gast.Name) and name in self.unsure else frozenset[str]()
+        if self.sizes.define(name, node, operands, self.times[name] > 1, rounds):
+            self.changed = True
+        return self.sizes.shapes.get(name)
+
+    def called(self, node: Any) -> tuple[Any, list[Any]]:
+        return callee(node, self.kind, self.local)
 
     def operand_shapes(self, node: Any, kind: K.Array) -> set[str] | None:
         """The shapes whose broadcast is the shape of the value; None where they are not known."""
@@ -415,9 +445,7 @@ class _Inference:
     def key(self, node: Any) -> Any:
         """What describes the shape of a value that is not elementwise."""
 
-        def find(call: Any) -> Any:
-            return callee(call, self.kind, self.local)
-
+        find = self.called
         reduced = reduction(node, find)
         if reduced is not None and reduced.array in self.shapes:
             ndim = K.ndim_of(self.kinds[reduced.array]) or 0

@@ -13,8 +13,9 @@ from s2s import kinds as K
 from s2s import rules
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
-from s2s.transforms.callee import attribute_kind, operation
+from s2s.transforms.callee import attribute_kind, callee, operation
 from s2s.transforms.conduct import Conduct, conduct
+from s2s.transforms.dims import Sizes
 from s2s.transforms.ranges import Ranges
 
 
@@ -49,6 +50,12 @@ class Operations:
     def ranges(self) -> Ranges:
         """What is known of the values of the function's names."""
         return Ranges(self)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """What is known of the sizes of the function's arrays."""
+        facts = self.fn.facts
+        return Sizes(facts.ints, facts.lengths, self.kind, lambda call: callee(call, self.kind, self.local))
 
     def kind(self, node: Any) -> Kind:
         """The kind of an operand: an atom, a path or an index."""

@@ -279,7 +279,8 @@ class _Joint:
                 known[bar] = K.Numeric(kind.dtype) if loose else kind  # type: ignore[attr-defined]
                 if name in shapes and not loose:
                     shapes[bar] = shapes[name]
-        order = {"shapes": shapes, "parts": facts.parts, "within": facts.within}
+        order: dict[str, Any] = {"shapes": shapes, "parts": facts.parts, "within": facts.within}
+        order.update(ints={}, lengths={})  # these hold within a round, too
         return infer_rest(new.with_facts(kinds=known, fresh=frozenset(self.fresh), tapes=self.restorer.pushed, **order))
 
 

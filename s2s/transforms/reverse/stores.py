@@ -245,13 +245,17 @@ class Stores:
                 shape = emit(stmts, "shape", gast.Tuple([size], gast.Load()), origin)
             kept = emit(stmts, "last", core.call(last, shape, index), origin)
             part = emit(stmts, "g", core.binary(part, gast.Mult, kept), origin)
-        part = self.fitted(part, kind, y, value, flat, stmts, origin)
+        sizes = sweep.fragments.operations.sizes
+        length = None if flat else sizes.item(core.subscript(y, index))
+        if length is None or length != sizes.shape(value):
+            part = self.fitted(part, kind, y, value, flat, stmts, origin)
+        part = emit(stmts, "g", sweep.fragments.cast(part, y, value, stmts, origin), origin)
         for stmt in stmts:
             out.add(stmt)
         return Contribution(value.id, part, negative=function in SUBTRACTING, fresh=False)
 
     def fitted(self, part: Any, kind: K.Kind, y: str, value: Any, flat: bool, stmts: list[Any], origin: Any) -> Any:
-        """The cotangent in the shape and dtype of the value, which may have been broadcast, or written repeatedly."""
+        """The cotangent in the shape of the value, which may have been broadcast, or written repeatedly."""
         sweep = self.sweep
         fragments, known = sweep.fragments, sweep.kind(value)
         if K.ndim_of(kind) != 0:
