@@ -25,6 +25,7 @@ from s2s.core import Function
 from s2s.errors import NotCompiled, S2SError, SourceUnavailableError, UnsupportedSyntaxError
 from s2s.kinds import Kind
 from s2s.rules.registry import registry
+from s2s.transforms.foreign import opened
 from s2s.transforms.operations import Operations
 from s2s.transforms.task import Program, Task
 from s2s.transforms.usercalls import Callee, generalised, widened
@@ -245,7 +246,8 @@ class Callees:
             fn = self.program.lower(callee.function)
         except (SourceUnavailableError, UnsupportedSyntaxError) as error:
             raise NotCompiled(error.message, origin=error.origin) from error
-        return fix(fn, {name: static.value for name, static in callee.fixed})
+        fn = fix(fn, {name: static.value for name, static in callee.fixed})
+        return fn if callee.itself is None else opened(fn, callee.function, callee.itself)
 
 
 def _BEFORE_VERSIONS() -> Iterator[Any]:
@@ -279,7 +281,8 @@ def fix(fn: Function, fixed: dict[str, Any]) -> Function:
 
 def _resting_on(callee: Callee, kinds: Sequence[Kind]) -> Hashable:
     """What the compilation of a function rests on, beside the kinds of its arguments."""
-    functions = [callee.function, *(s.value for _, s in callee.fixed if isinstance(s.value, FunctionType))]
+    passed = [*(static for _, static in callee.fixed), *(kind for kind in kinds if isinstance(kind, K.Static))]
+    functions = [callee.function, *(p.value for p in passed if isinstance(p.value, FunctionType))]
     methods = [m for kind in kinds for m in _methods(kind)]
     reliances: list[Reliance] = [relies_on(f, registry.find, methods) for f in functions]
     codes = tuple(f.__code__ for f in (*functions, *methods))

@@ -27,7 +27,7 @@ from s2s.compiler.argnums import Selection
 from s2s.compiler.arguments import check_arguments, check_seed
 from s2s.compiler.dispatch import UNSET, Route, dispatcher
 from s2s.compiler.fallback import Fallbacks, fallback_of, no_source, strict_error
-from s2s.compiler.guards import Bindings, conditions
+from s2s.compiler.guards import Bindings, conditions, interchangeable
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.objects import kinds_of, reached
 from s2s.compiler.program import PROGRAM
@@ -82,7 +82,7 @@ class Driver:
         self.latest: Variant | None = None
         self._lock = threading.RLock()
         self._variants: dict[Any, Variant] = {}
-        self._resting: dict[tuple[types.FunctionType, ...], Any] = {}
+        self._resting: dict[Any, Any] = {}
         self._resting_on: Any = None
         self._routes: dict[int, Route] = {}
         self._bind = Bindings()
@@ -122,7 +122,7 @@ class Driver:
         """The variant for arguments of certain kinds, which serves no call: to be looked at."""
         with self._lock:
             self._rest_on(self._reliance({}), ())
-            return self._variants.get(_key(kinds)) or self._made(kinds)
+            return self._variants.get((_key(kinds), ())) or self._made(kinds)
 
     def _found(self, values: Values, reliance: Reliance) -> Variant:
         """The variant, guarded from now on if there is a second call."""
@@ -137,25 +137,27 @@ class Driver:
 
     def _look_up(self, values: Values, reliance: Reliance) -> Variant:
         check_arguments(values, self.request.selection)
-        self._rest_on(reliance, _passed(values))
+        passed = reliance.passed
+        self._rest_on(reliance, (_passed(values), passed))
         kinds = kinds_of(self.function, values)
-        variant = self._variants.get(_key(kinds))
+        variant = self._variants.get((_key(kinds), passed))
         if variant is None and len(self._variants) >= MAX_VARIANTS:
             kinds = {name: general(kind) for name, kind in kinds.items()}
-            variant = self._variants.get(_key(kinds))
+            variant = self._variants.get((_key(kinds), passed))
         if variant is None:
-            variant = self._variants[_key(kinds)] = self._made(kinds)
+            variant = self._variants[_key(kinds), passed] = self._made(kinds)
         self.latest = variant
         return variant
 
     def _reliance(self, values: Values) -> Reliance:
         methods = reached(self.function, values.values()).functions
-        return relies_on(self.function, registry.find, [*methods, *(f for f in _passed(values) if f not in methods)])
+        passed = {name: value for name, value in values.items() if isinstance(value, types.FunctionType)}
+        return relies_on(self.function, registry.find, methods, passed)
 
-    def _rest_on(self, reliance: Reliance, passed: tuple[types.FunctionType, ...]) -> None:
+    def _rest_on(self, reliance: Reliance, passed: Any) -> None:
         """Forget variants that rest on something else than what the function relies on now.
 
-        passed: the functions among the arguments, on whose own names the variants for them rest too.
+        passed: what tells apart the functions among the arguments, on whose own names the variants for them rest too.
         """
         self._refuse_own_gradient(reliance)
         if layout_of(self.function) != self.layout:
@@ -174,7 +176,8 @@ class Driver:
 
     def _condition(self, variant: Variant, reliance: Reliance, values: Values) -> str:
         bind = self._bind
-        parts = [test for name, kind in variant.kinds.items() for test in conditions(name, kind, values[name], bind)]
+        kinds = {name: interchangeable(kind) for name, kind in variant.kinds.items()}
+        parts = [test for name, kind in kinds.items() for test in conditions(name, kind, values[name], bind)]
         parts.append(f"{bind(self.function)}.__code__ is {bind(self.function.__code__)}")
         parts.append(f"{bind(registry)}.version == {registry.version}")
         parts.extend(reliance.conditions(frozenset(self.layout.names), bind))
@@ -373,9 +376,9 @@ def bound_values(
     return dict(zip(layout.names, binder(*args, **keywords)))
 
 
-def _passed(values: Values) -> tuple[types.FunctionType, ...]:
-    """The functions among the arguments."""
-    return tuple(v for v in values.values() if isinstance(v, types.FunctionType))
+def _passed(values: Values) -> tuple[Kind, ...]:
+    """The functions among the arguments, as far as they are known."""
+    return tuple(interchangeable(K.Static(v)) for v in values.values() if isinstance(v, types.FunctionType))
 
 
 def arrays_in(values: Iterable[Any]) -> list[Any]:
@@ -405,7 +408,7 @@ def general(kind: Kind) -> Kind:
 
 
 def _key(kinds: Mapping[str, Kind]) -> Any:
-    return tuple(kinds.items())
+    return tuple((name, interchangeable(kind)) for name, kind in kinds.items())
 
 
 def source_of(variant: Variant, name: str) -> Built:

@@ -13,12 +13,42 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from s2s import kinds as K
 from s2s.kinds import Kind
+from s2s.transforms.anew import made_anew
+
+
+@dataclass(frozen=True)
+class Anew(Kind):
+    """A function that is made anew (`transforms/anew.py`): its code, and the module in which it runs."""
+
+    code: types.CodeType
+    module: Module
+
+
+class Module:
+    """The globals of a module, known by identity."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Module) and other.namespace is self.namespace
+
+    def __hash__(self) -> int:
+        return id(self.namespace)
+
+
+def interchangeable(kind: Kind) -> Kind:
+    """The kind, or of a function that is made anew the kind of all those of its code."""
+    if isinstance(kind, K.Static) and made_anew(kind.value):
+        return Anew(kind.value.__code__, Module(kind.value.__globals__))
+    return kind
 
 
 class Bindings:
@@ -145,6 +175,12 @@ def body_is(place: str, function: types.FunctionType, bind: Bindings) -> Iterato
         yield f"{place}.__kwdefaults__[{name!r}] is {bind(default, 'default')}"
 
 
+def _anew(place: str, kind: Anew, value: Any, bind: Bindings) -> Iterator[str]:
+    yield _type_is(place, types.FunctionType, bind)
+    yield f"{place}.__code__ is {bind(kind.code, 'code')}"
+    yield f"{place}.__globals__ is {bind(kind.module.namespace, 'globals')}"
+
+
 _TESTS: dict[type[Kind], Any] = {
     K.Array: _array,
     K.Scalar: _scalar,
@@ -155,4 +191,5 @@ _TESTS: dict[type[Kind], Any] = {
     K.Record: _record,
     K.Object: _object,
     K.Static: _static,
+    Anew: _anew,
 }

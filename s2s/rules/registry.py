@@ -19,6 +19,7 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
+import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import CO_VARARGS, CO_VARKEYWORDS
@@ -43,6 +44,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._rules: dict[Any, Rule] = {}
+        self._codes: set[types.CodeType] = set()
         self._lock = threading.Lock()
         self._later = dict(LATER)
         self._loading = threading.RLock()
@@ -67,6 +69,10 @@ class Registry:
                     self._later.pop(library, None)
         return bool(ready)
 
+    def holds_code(self, code: types.CodeType) -> bool:
+        """Whether a function of this code has a rule: others of the code have none, so that it is known by identity."""
+        return code in self._codes
+
     def supported(self) -> tuple[Any, ...]:
         """All functions that have a rule."""
         self._load()
@@ -86,6 +92,8 @@ class Registry:
                 if id(earlier) not in made:
                     made[id(earlier)] = change(earlier)
                 self._rules[function] = made[id(earlier)]
+                if isinstance(function, types.FunctionType):
+                    self._codes.add(function.__code__)
             self.version += 1
 
 

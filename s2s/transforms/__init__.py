@@ -8,6 +8,8 @@ total       the value -> its sum (`elementwise_grad`)
 valued      returns of None beside those of a value -> errors
 calls       the pass `inline`: which calls of user functions are inlined
 inline      the splicing: a body in the place of a call
+parameters  what a call gives each parameter
+anew        functions that are known by their code: what differs from one to the next is read from them
 usercalls   the form of the calls that stay
 methods     methods and properties of known objects -> calls of functions
 spread      calls with `*args` and `**kwargs` -> plain calls

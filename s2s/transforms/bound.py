@@ -7,14 +7,14 @@ compiled.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 import gast
 
 from s2s import core
 from s2s.core import Function
-from s2s.transforms.structure import uses
+from s2s.transforms.structure import blocks, defs, uses
 
 UNBOUND = "the gradient needs `{}` where it may not be assigned yet"
 
@@ -67,3 +67,32 @@ class _Reads:
         del self.news[start:]
         self.bound.difference_update(names)
         return names
+
+
+def may_read_unbound(fn: Function) -> bool:
+    """Whether a local variable may be read before it is assigned, as far as the structure tells.
+
+    Temporaries are assigned before they are read, by construction.
+    """
+    variables = {name for name in fn.local_names() if not core.is_temporary(name)}
+    return bound_after(fn.body, set(fn.param_names), variables) is None
+
+
+def bound_after(block: Iterable[Any], bound: set[str], variables: Set[str]) -> set[str] | None:
+    """The variables that are certainly bound after a block; None if it may read one that is not."""
+    for stmt in block:
+        if any(name in variables and name not in bound for name in uses(stmt)) or isinstance(stmt, gast.Try):
+            return None
+        inner = {field: bound_after(stmts, bound | set(defs(stmt)), variables) for field, stmts in blocks(stmt)}
+        then, other = inner.get("body", bound), inner.get("orelse", bound)
+        if then is None or other is None:
+            return None
+        if isinstance(stmt, gast.If):
+            bound = then & other
+        elif isinstance(stmt, gast.Delete):
+            bound = bound - set(defs(stmt))
+        elif isinstance(stmt, gast.Raise):
+            bound = set(variables)  # nothing after it runs
+        elif not isinstance(stmt, (gast.For, gast.While)):
+            bound = bound | set(defs(stmt))
+    return bound

@@ -45,7 +45,10 @@ def inline(fn: Function, task: Task) -> Function:
     times = assignments(fn)
     known = {p: k.value for p, k in task.kinds.items() if isinstance(k, K.Static) and times[p] == 1}
     for _ in range(DEPTH):
-        fn = inline_calls(fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays, known)
+        fn = inline_calls(
+            fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays, known,
+            shares=task.result is None,
+        )  # fmt: skip
         start, displays = [], {}
         bare = methods(fn, task)
         if bare is fn:

@@ -8,6 +8,7 @@ from typing import Any
 from s2s import kinds as K
 from s2s.core import MISSING
 from s2s.kinds import Kind
+from s2s.transforms.anew import made_anew
 from s2s.transforms.items import literal
 from s2s.transforms.samples import NoSample, result_kind, sample
 
@@ -36,7 +37,8 @@ def identical(a: Kind, b: Kind) -> bool | None:
         if isinstance(one, K.NoneKind) and not isinstance(other, K.Unknown):
             return isinstance(other, K.NoneKind)
     if isinstance(a, K.Static) and isinstance(b, K.Static):
-        return a.value is b.value
+        # Another function of the code may be there when the program runs.
+        return None if made_anew(a.value) or made_anew(b.value) else a.value is b.value
     if isinstance(a, K.Bool) and isinstance(b, K.Bool) and a.value is not None and b.value is not None:
         return a.value is b.value
     return None

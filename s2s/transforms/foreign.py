@@ -9,16 +9,21 @@ else may change between calls, so that it is read where it lives when it is used
 from __future__ import annotations
 
 import builtins
+import itertools
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import gast
 
 from s2s import core
 from s2s import kinds as K
-from s2s.core import MISSING, Scope
-from s2s.transforms.structure import uses, with_blocks, with_header
+from s2s.core import MISSING, Function, Scope
+from s2s.errors import NotCompiled
+from s2s.transforms.anew import Reads, made_anew
+from s2s.transforms.structure import next_number, uses, with_blocks, with_header
 
 
 class Importer:
@@ -47,7 +52,7 @@ class Importer:
             return None
         if self._is_shared(name, theirs):
             return core.name(name)
-        if name in theirs.names or K.is_static(value):
+        if name in theirs.names or _is_known(value):
             return core.name(self.bind(name, value))
         if name in theirs.cells:
             return core.attribute(self.bind(f"{name}_cell", theirs.cells[name]), "cell_contents")
@@ -56,6 +61,14 @@ class Importer:
             return None
         hint = module.__name__.rpartition(".")[2]
         return core.attribute(self.bind(hint if hint.isidentifier() else "module", module), name)
+
+    def apart(self, names: Iterable[str], theirs: Scope, shares: bool) -> list[str]:
+        """Those of some names that are cells of a function made anew, and are to be read there.
+
+        A cell that holds what is known by identity is none; nor one of the caller's own, if `shares`.
+        """
+        cells = [n for n in names if n in theirs.cells and not _is_known(theirs.lookup(n))]
+        return [n for n in cells if not (shares and self._is_shared(n, theirs))]
 
     def _is_shared(self, name: str, theirs: Scope) -> bool:
         """Whether a name is the same variable in both scopes, and is not hidden here."""
@@ -68,16 +81,41 @@ class Importer:
         return name not in theirs.globals and name not in self.scope.globals and hasattr(builtins, name)
 
 
+def _is_known(value: Any) -> bool:
+    return K.is_static(value) and not made_anew(value)
+
+
+def opened(fn: Function, held: FunctionType, param: str) -> Function:
+    """A function whose first parameter is the function itself, from which it reads what its closure cells hold.
+
+    held: the function that `fn` was made of.
+    """
+    numbers = itertools.count(next_number(fn.local_names()))
+    local = fn.local_names() | {param}
+    importer = Importer(replace(fn.scope, cells={}), local)
+    reads = Reads(core.name(param), held, lambda hint: core.temporary(hint, next(numbers)), fn.origin)
+    cells = sorted(core.reads(fn.body) & fn.scope.cells.keys() - local)
+    places = reads.cells(importer.apart(cells, fn.scope, shares=False), fn.scope)
+    live = {core.temporary(name, next(numbers)): place for name, place in places.items()}
+    meanings: dict[str, Any] = dict(zip(places, map(core.name, live)))
+    meanings |= {name: importer.meaning(name, fn.scope) for name in cells if name not in places}
+    if None in meanings.values():
+        raise NotCompiled(f"{fn.name} has a closure variable that holds nothing yet", origin=fn.origin)
+    body = LiveReads(live).block(core.substitute(stmt, meanings) for stmt in fn.body)
+    params = core.rebuilt(fn.params, args=[core.name(param, gast.Param), *fn.params.args])
+    return replace(fn, params=params, body=(*reads.statements, *body), scope=importer.scope)
+
+
 class LiveReads:
     """Rewrites statements so that names which stand for live places are read there, whenever they are used.
 
-    places: the path of each such name. A longer path that begins with the name begins with the path instead; an operand
-        must be an atom, so that the name is assigned before it is used.
+    places: the path of each such name. A longer path that begins with the name begins with the path instead, where that
+        begins with an object of the scope; an operand must be an atom, so that the name is assigned before it is used.
     """
 
     def __init__(self, places: Mapping[str, Any]) -> None:
         self.places = places
-        self.roots = _PathRoots(places)
+        self.roots = _PathRoots({n: path for n, path in places.items() if not core.is_temporary(path.value.id)})
 
     def block(self, stmts: Iterable[Any]) -> list[Any]:
         return [new for stmt in stmts for new in self.statement(stmt)]

@@ -24,7 +24,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import gast
@@ -33,7 +33,10 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
+from s2s.transforms.anew import Reads, is_closure, made_anew, part
+from s2s.transforms.bound import bound_after, may_read_unbound
 from s2s.transforms.foreign import Importer, LiveReads
+from s2s.transforms.parameters import bind_arguments, defaults_of
 from s2s.transforms.spread import Displays
 from s2s.transforms.structure import blocks, copied, defs, statements, uses, with_blocks
 from s2s.transforms.task import Callee
@@ -63,6 +66,7 @@ def inline_calls(
     start: Sequence[Any] = (),
     displays: Mapping[str, Any] | None = None,
     known: Mapping[str, Any] | None = None,
+    shares: bool = True,
 ) -> Function:
     """`fn` with calls replaced by the bodies of the functions called.
 
@@ -72,10 +76,11 @@ def inline_calls(
     start: statements to begin with, which assign names.
     displays: what variadic parameters hold, as displays of these names; see `spread.py`.
     known: the local names that hold a known function, or another object that is known by identity, all through.
+    shares: whether functions made anew that have a cell of `fn`'s own always do.
 
     Raises NotCompiled for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
     """
-    run = _Inliner(fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}), known or {})
+    run = _Inliner(fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}), known or {}, shares)
     return run.run([*start], fn.body)
 
 
@@ -95,9 +100,10 @@ class _Place:
 
 class _Inliner:
     def __init__(
-        self, fn: Function, resolve: Resolve, lower: Lower, displays: Displays, known: Mapping[str, Any]
+        self, fn: Function, resolve: Resolve, lower: Lower, displays: Displays, known: Mapping[str, Any], shares: bool
     ) -> None:
         self.fn = fn
+        self.shares = shares
         self.displays = displays
         self.known = dict(known)
         self.is_recursive = functools.cache(is_recursive)
@@ -169,10 +175,10 @@ class _Inliner:
             self.known[stmt.name] = stmt
         elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
             value = self.object(stmt.value)
-            if K.is_static(value):
+            if K.is_static(value) or is_closure(value):
                 self.known[stmt.targets[0].id] = value
             elif isinstance(value, gast.FunctionDef):
-                defaults = sorted(core.reads(list(_defaults(value.args).values())))
+                defaults = sorted(core.reads(list(defaults_of(value.args).values())))
                 held = {name: self.temporary(core.stem(name)) for name in defaults}
                 value = core.rebuilt(value, args=core.substitute(value.args, held)) if held else value
                 self.known[stmt.targets[0].id] = value
@@ -180,12 +186,16 @@ class _Inliner:
         return []
 
     def object(self, node: Any) -> Any:
-        """The object that an atom or path means, else MISSING."""
+        """The object that an atom, path or item means, else MISSING."""
         if isinstance(node, gast.Name):
             local = node.id in self.local
             return self.known.get(node.id, core.MISSING) if local else self.importer.scope.lookup(node.id)
-        owner = self.object(node.value) if isinstance(node, gast.Attribute) else None
-        return getattr(owner, node.attr, core.MISSING) if isinstance(owner, ModuleType) else core.MISSING
+        if not isinstance(node, (gast.Attribute, gast.Subscript)):
+            return core.MISSING
+        owner = self.object(node.value)
+        if isinstance(owner, ModuleType) and isinstance(node, gast.Attribute):
+            return getattr(owner, node.attr, core.MISSING)
+        return part(owner, node)
 
     def expand(self, stmt: Any, place: _Place) -> list[Any] | None:
         """What takes the place of a call, itself expanded; None for a statement that stays."""
@@ -195,11 +205,9 @@ class _Inliner:
         known = self.known.get(call.func.id) if isinstance(call.func, gast.Name) else None
         if isinstance(known, gast.FunctionDef):
             return self.closure(stmt, call, known, place)
-        if isinstance(known, FunctionType):
+        if isinstance(known, FunctionType) and not made_anew(known):
             call = core.rebuilt(call, func=self.value(core.stem(call.func.id), known))
-        if not core.is_path(call.func, self.local):
-            return None
-        callee = self.resolve(call, self.importer.scope)
+        callee = self.called(call)
         if callee is None:
             return None
         origin, name = core.origin_of(stmt), callee.function.__name__
@@ -209,13 +217,25 @@ class _Inliner:
         arguments = self.bindings(call, callee, body)
         if arguments is None:
             return None
+        reads = None
+        if made_anew(callee.function) and not callee.bound and not callee.keywords:
+            reads = Reads(call.func, callee.function, self.temporary, origin)
         if self.stays(callee.function, body, place):
-            return self.call(stmt, call, callee, arguments, body)
-        new = self.transplant(stmt, arguments, body)
+            return self.call(stmt, call, callee, arguments, body, reads)
+        new = self.transplant(stmt, arguments, body, reads)
         if new is None:
             return None
         self.added += len(statements(body.body))
         return self.straight(new, _Place((*place.functions, callee.function), place.in_loop))
+
+    def called(self, call: Any) -> Callee | None:
+        """What a call runs, if that is known and the call is to be expanded."""
+        scope = self.importer.scope
+        known = self.object(call.func)
+        if made_anew(known) and not core.is_path(call.func, self.local):
+            scope, name = scope.bind("function", known, self.local)
+            call = core.rebuilt(call, func=core.name(name))
+        return self.resolve(call, scope) if core.is_path(call.func, self.local) else None
 
     def closure(self, stmt: Any, call: Any, function: Any, place: _Place) -> list[Any] | None:
         """The body of a nested function in the place of its call: its free names are variables of the program."""
@@ -225,14 +245,14 @@ class _Inliner:
         if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
             raise NotCompiled("a call of a nested function with `*` or `**`", origin=origin)
         params = {p.id for p in core.parameters(function.args)}
-        if place.in_loop and _bound_after(function.body, params, function.variables) is None:
+        if place.in_loop and bound_after(function.body, params, function.variables) is None:
             return None
         own = {core.stem(name): name for name in params}
         renamed = core.substitute(function.args, {}, {name: stem for stem, name in own.items()})
         given = bind_arguments(renamed, call.args, {k.arg: k.value for k in call.keywords})
         if given is None:
             return None
-        given = {own[n]: node for n, node in (_defaults(renamed) | given).items()}
+        given = {own[n]: node for n, node in (defaults_of(renamed) | given).items()}
         new = self.spliced(stmt, given, core.own_names(function), function.body, {}, {})
         self.added += len(statements(new))
         if self.added > 5 * LIMIT:
@@ -264,40 +284,45 @@ class _Inliner:
             self.sizes[function] = total
         return self.sizes[function]
 
-    def call(self, stmt: Any, call: Any, callee: Callee, arguments: dict[str, Any], body: Function) -> list[Any] | None:
+    def call(
+        self, stmt: Any, call: Any, callee: Callee, arguments: dict[str, Any], body: Function, reads: Reads | None
+    ) -> list[Any] | None:
         """The statement with its call in the form of `usercalls`, and before it what that needs."""
-        given = self.with_defaults(arguments, body)
+        given = self.with_defaults(arguments, body, reads)
         if given is None:
             return None
         rebound = {n for s in statements(body.body) for n in defs(s)}
         fixed = {n: self.object(node) for n, node in given.items() if n not in rebound and isinstance(node, gast.Name)}
-        fixed = {n: value for n, value in fixed.items() if K.is_static(value)}
-        function = in_form(callee.function, list(fixed.items()))
-        if function is not self.object(call.func):
+        fixed = {n: value for n, value in fixed.items() if K.is_static(value) and not made_anew(value)}
+        passes_itself = reads is not None and bool(callee.function.__closure__)
+        function = in_form(callee.function, list(fixed.items()), passes_itself)
+        operands = [(n, node) for n, node in given.items() if n not in fixed]
+        if passes_itself:
+            operands.insert(0, (core.stem(callee.function.__name__), call.func))
+        if function is not self.object(call.func) or not core.is_path(call.func, self.local):
             call = core.rebuilt(call, func=core.name(self.importer.bind(core.stem(callee.function.__name__), function)))
-        before: list[Any] = []
+        before = list(reads.statements) if reads else []
         args = []
-        for name, node in given.items():
-            if name in fixed:
-                continue
+        for name, node in operands:
             if not core.is_atom(node):
-                held = self.temporary(name)
+                held = self.temporary(core.stem(name))
                 before.append(core.assign(held, node, core.origin_of(stmt)))
                 node = core.name(held)
             args.append(node)
         return [*before, core.rebuilt(stmt, value=core.rebuilt(call, args=args, keywords=[]))]
 
-    def with_defaults(self, arguments: dict[str, Any], body: Function) -> dict[str, Any] | None:
+    def with_defaults(self, arguments: dict[str, Any], body: Function, reads: Reads | None) -> dict[str, Any] | None:
         """The argument of each parameter, in order; None where a default has no meaning here."""
-        defaults = _defaults(body.params)
-        missing = core.reads([node for name, node in defaults.items() if name not in arguments])
-        meanings = {name: self.importer.meaning(name, body.scope) for name in sorted(missing)}
-        if None in meanings.values():
-            return None
-        return {
-            name: arguments[name] if name in arguments else core.substitute(defaults[name], meanings)
-            for name in body.param_names
-        }
+        defaults = {name: node for name, node in defaults_of(body.params).items() if name not in arguments}
+        if reads is not None:
+            defaults = reads.defaults(defaults)
+        else:
+            missing = core.reads([*defaults.values()])
+            meanings = {name: self.importer.meaning(name, body.scope) for name in sorted(missing)}
+            if None in meanings.values():
+                return None
+            defaults = {name: core.substitute(node, meanings) for name, node in defaults.items()}
+        return {name: arguments[name] if name in arguments else defaults[name] for name in body.param_names}
 
     def bindings(self, call: Any, callee: Callee, body: Function) -> dict[str, Any] | None:
         """The argument of each parameter that gets one; None for a wrong call."""
@@ -315,25 +340,33 @@ class _Inliner:
     def known_value(self, node: Any) -> Any:
         """An argument; a name that holds a known object is the object."""
         known = self.known.get(node.id) if isinstance(node, gast.Name) else None
-        return node if known is None or isinstance(known, gast.FunctionDef) else self.value(core.stem(node.id), known)
+        live = isinstance(known, (gast.FunctionDef, tuple, CellType)) or made_anew(known)
+        return node if known is None or live else self.value(core.stem(node.id), known)
 
     def value(self, hint: str, value: Any) -> Any:
         """An object as an atom."""
         return core.constant(value) if type(value) in _LITERALS else core.name(self.importer.bind(hint, value))
 
-    def transplant(self, stmt: Any, arguments: dict[str, Any], body: Function) -> list[Any] | None:
+    def transplant(self, stmt: Any, arguments: dict[str, Any], body: Function, reads: Reads | None) -> list[Any] | None:
         """Bindings of the parameters, the body, and the assignment of the result, all in names of the caller."""
         rebound = list(dict.fromkeys(n for s in statements(body.body) for n in defs(s)))
         own = dict.fromkeys([*body.param_names, *rebound])
-        free = (core.reads(body.body) | core.reads(body.params)) - own.keys()
-        meanings = {name: self.importer.meaning(name, body.scope) for name in sorted(free)}
+        given = self.with_defaults(arguments, body, reads)
+        if given is None:
+            return None
+        free = sorted(core.reads(body.body) - own.keys())
+        places = (
+            reads.cells(self.importer.apart(free, body.scope, self.shares), body.scope) if reads is not None else {}
+        )
+        meanings = {name: places.get(name) or self.importer.meaning(name, body.scope) for name in free}
         if None in meanings.values():
             return None
         live = {name: self.temporary(name) for name, meaning in meanings.items() if not core.is_atom(meaning)}
-        loads = meanings | live
-        defaults = {name: core.substitute(node, loads) for name, node in _defaults(body.params).items()}
-        given = {name: arguments.get(name, defaults.get(name)) for name in body.param_names}
-        return self.spliced(stmt, given, own, body.body, loads, {live[name]: meanings[name] for name in live})
+        read = {live[name]: meanings[name] for name in live}
+        return [
+            *(reads.statements if reads is not None else ()),
+            *self.spliced(stmt, given, own, body.body, meanings | live, read),
+        ]
 
     def spliced(
         self,
@@ -366,41 +399,9 @@ class _Inliner:
         if not isinstance(node, gast.Name):
             return False
         if node.id in self.local:
-            return isinstance(self.known.get(node.id), gast.FunctionDef)
+            known = self.known.get(node.id)
+            return isinstance(known, gast.FunctionDef) or made_anew(known)
         return node.id in self.importer.scope.names or isinstance(self.object(node), FunctionType)
-
-
-# --- arguments --------------------------------------------------------------------------------------------------
-
-
-def bind_arguments(params: Any, positional: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The argument of each parameter as Python binds them, but for those that take their defaults.
-
-    `*args` gets a tuple display, `**kwargs` a dict display. None where Python would raise TypeError.
-    """
-    first = [p.id for p in (*params.posonlyargs, *params.args)]
-    by_name = {p.id for p in (*params.args, *params.kwonlyargs)}
-    found: dict[str, Any] = dict(zip(first, positional))
-    surplus = {name: node for name, node in keywords.items() if name not in by_name}
-    named = {name: node for name, node in keywords.items() if name in by_name}
-    if found.keys() & named.keys():
-        return None
-    found |= named
-    if (len(positional) > len(first) and params.vararg is None) or (surplus and params.kwarg is None):
-        return None
-    if not found.keys() | _defaults(params).keys() >= by_name | set(first):
-        return None
-    if params.vararg is not None:
-        found[params.vararg.id] = gast.Tuple(list(positional[len(first) :]), gast.Load())
-    if params.kwarg is not None:
-        found[params.kwarg.id] = gast.Dict([core.constant(name) for name in surplus], list(surplus.values()))
-    return found
-
-
-def _defaults(params: Any) -> dict[str, Any]:
-    positional = [p.id for p in (*params.posonlyargs, *params.args)]
-    found = dict(zip(positional[len(positional) - len(params.defaults) :], params.defaults))
-    return found | {p.id: node for p, node in zip(params.kwonlyargs, params.kw_defaults) if node is not None}
 
 
 # --- what can be inlined ----------------------------------------------------------------------------------------
@@ -429,35 +430,6 @@ def _without(block: Iterable[Any], functions: Set[str], needed: Set[str]) -> lis
 
     stay = [s for s in block if not idle(s)]
     return [with_blocks(s, lambda _, inner: _without(inner, functions, needed)) for s in stay]
-
-
-def may_read_unbound(fn: Function) -> bool:
-    """Whether a local variable may be read before it is assigned, as far as the structure tells.
-
-    Temporaries are assigned before they are read, by construction.
-    """
-    variables = {name for name in fn.local_names() if not core.is_temporary(name)}
-    return _bound_after(fn.body, set(fn.param_names), variables) is None
-
-
-def _bound_after(block: Iterable[Any], bound: set[str], variables: Set[str]) -> set[str] | None:
-    """The variables that are certainly bound after a block; None if it may read one that is not."""
-    for stmt in block:
-        if any(name in variables and name not in bound for name in uses(stmt)) or isinstance(stmt, gast.Try):
-            return None
-        inner = {field: _bound_after(stmts, bound | set(defs(stmt)), variables) for field, stmts in blocks(stmt)}
-        then, other = inner.get("body", bound), inner.get("orelse", bound)
-        if then is None or other is None:
-            return None
-        if isinstance(stmt, gast.If):
-            bound = then & other
-        elif isinstance(stmt, gast.Delete):
-            bound = bound - set(defs(stmt))
-        elif isinstance(stmt, gast.Raise):
-            bound = set(variables)  # nothing after it runs
-        elif not isinstance(stmt, (gast.For, gast.While)):
-            bound = bound | set(defs(stmt))
-    return bound
 
 
 def _last_number(names: Iterable[str]) -> int:

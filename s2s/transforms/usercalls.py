@@ -17,8 +17,8 @@ from typing import Any
 
 import gast
 
+from s2s import core, rules
 from s2s import kinds as K
-from s2s import rules
 from s2s.core import Scope
 from s2s.kinds import Kind
 from s2s.runtime.installed import is_installed
@@ -33,11 +33,13 @@ class Callee:
 
     fixed: parameters whose arguments are known by identity, and are not passed.
     params: those that are passed, in order.
+    itself: the first of them, where the function itself is passed, from which its cells are read (`anew.py`).
     """
 
     function: types.FunctionType
     fixed: tuple[tuple[str, K.Static], ...]
     params: tuple[str, ...]
+    itself: str | None = None
 
     @property
     def name(self) -> str:
@@ -89,20 +91,33 @@ def _is_plain(function: types.FunctionType) -> bool:
     return not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
 
 
-def in_form(function: types.FunctionType, fixed: Sequence[tuple[str, Any]]) -> types.FunctionType:
-    """The function itself if it can be called in the form, else its stand-in."""
-    if not fixed and _is_plain(function):
+def in_form(
+    function: types.FunctionType, fixed: Sequence[tuple[str, Any]], passes_itself: bool = False
+) -> types.FunctionType:
+    """The function itself if it can be called in the form, else its stand-in.
+
+    passes_itself: whether the first argument is the function, which may be another one of the same code.
+    """
+    if not fixed and not passes_itself and _is_plain(function):
         return function
     held = tuple((name, K.Static(value)) for name, value in fixed)
-    stand_in = _stand_ins.get((function, held))
+    key = (function, held, passes_itself)
+    stand_in = _stand_ins.get(key)
     if stand_in is None:
         params = tuple(p for p in parameters(function) if p not in dict(fixed))
-        stand_in = _stand_ins[function, held] = _stand_in(function, dict(fixed), params)
-        _callees[stand_in] = Callee(function, held, params)
+        code = function.__code__
+        taken = {*_names(code), *code.co_varnames, *code.co_cellvars}
+        itself = core.unique("itself", taken.__contains__) if passes_itself else None
+        if itself is not None:
+            params = (itself, *params)
+        stand_in = _stand_ins[key] = _stand_in(function, dict(fixed), params, itself)
+        _callees[stand_in] = Callee(function, held, params, itself)
     return stand_in
 
 
-def _stand_in(function: types.FunctionType, fixed: dict[str, Any], params: tuple[str, ...]) -> types.FunctionType:
+def _stand_in(
+    function: types.FunctionType, fixed: dict[str, Any], params: tuple[str, ...], itself: str | None
+) -> types.FunctionType:
     code = function.__code__
     names = parameters(function)
     positional = code.co_varnames[: code.co_argcount]
@@ -114,7 +129,8 @@ def _stand_in(function: types.FunctionType, fixed: dict[str, Any], params: tuple
         given = {**fixed, **dict(zip(params, values))}
         by_position = [given[n] for n in positional]
         by_position += given[args] if args else ()
-        return function(*by_position, **{n: given[n] for n in only}, **(given[keywords] if keywords else {}))
+        called = function if itself is None else given[itself]
+        return called(*by_position, **{n: given[n] for n in only}, **(given[keywords] if keywords else {}))
 
     call.__name__ = call.__qualname__ = function.__name__
     assert isinstance(call, types.FunctionType)

@@ -16,7 +16,8 @@ from s2s.codegen.build import build
 from s2s.errors import NotCompiled
 from s2s.frontend.lower import lower, lower_function
 from s2s.frontend.source import unwrap
-from s2s.transforms.inline import inline_calls, may_read_unbound
+from s2s.transforms.bound import may_read_unbound
+from s2s.transforms.inline import inline_calls
 from s2s.transforms.structure import statements
 
 RATE = 2.0

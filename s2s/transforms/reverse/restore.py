@@ -282,6 +282,8 @@ class Restorer:
                 return False
             view = isinstance(owner, K.Array) and isinstance(result, K.Array) and basic_index(value.slice, kind)
             return view or not self.changed(value.value.id)
+        if isinstance(value, gast.Attribute) and self._of_function(value):
+            return isinstance(value.value, gast.Name) and self._globals_stay
         if isinstance(value, gast.Attribute):
             return isinstance(kind(value.value), K.Array) and value.attr in ("shape", "ndim", "size", "T", "dtype")
         if isinstance(value, gast.Call):
@@ -294,6 +296,10 @@ class Restorer:
     def _of_module(self, value: Any) -> bool:
         owner = self.operations.kind(value.value)
         return isinstance(owner, K.Static) and isinstance(owner.value, types.ModuleType)
+
+    def _of_function(self, value: Any) -> bool:
+        owner = self.operations.kind(value.value)
+        return isinstance(owner, K.Static) and isinstance(owner.value, (types.FunctionType, types.CellType))
 
     @cached_property
     def _globals_stay(self) -> bool:
