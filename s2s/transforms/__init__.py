@@ -60,6 +60,7 @@ dead        what computes values that nothing needs goes
 exits       loops left on the condition itself, without a flag
 delay       an adjoint's new value after the last use of the old one
 coalesce    versions of a variable -> one name again
+buffers     copies of adjoints, and zeros in them, that nothing needs
 sweeps      names that both sweeps assign, each for itself -> two names
 fold        single-use temporaries -> back into expressions
 rename      our names -> plain ones

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from s2s.core import Function
 from s2s.transforms.activity import activity
+from s2s.transforms.buffers import buffers
 from s2s.transforms.callpairs import callpairs
 from s2s.transforms.calls import inline
 from s2s.transforms.coalesce import coalesce
@@ -43,7 +44,7 @@ ANALYSE: tuple[Pass, ...] = (
     valued, inline, pairs, versions, copies, infer, prune, mutation, loops,
     scalarise, leaves, copies, infer, sequences, stores, activity,
 )  # fmt: skip
-POLISH: tuple[Pass, ...] = (simplify, coalesce, simplify, fold, rename, comment)
+POLISH: tuple[Pass, ...] = (simplify, coalesce, buffers, simplify, fold, rename, comment)
 
 
 def passes(task: Task) -> tuple[Pass, ...]:

@@ -133,6 +133,8 @@ class _Propagation:
         before: list[Any] = []
         if is_reverse(replaced) and assigned(replaced) is not None:
             replaced = self.shortened(replaced, before)
+        elif is_reverse(replaced) and isinstance(replaced, gast.AugAssign):
+            replaced = self.with_sign(replaced)
         self.note(replaced)
         return [*before, replaced]
 
@@ -222,6 +224,14 @@ class _Propagation:
         if holder is not None and self.sharing.allowed(name, [holder]):
             value = core.name(holder)
         return stmt if value is stmt.value else core.rebuilt(stmt, value=value)
+
+    def with_sign(self, stmt: Any) -> Any:
+        """`x += -v` is `x -= v`, where `-v` is not read anywhere else."""
+        made = self.only(stmt.value) if isinstance(stmt.op, (gast.Add, gast.Sub)) else None
+        if not isinstance(made, gast.UnaryOp) or not isinstance(made.op, gast.USub):
+            return stmt
+        op = gast.Sub if isinstance(stmt.op, gast.Add) else gast.Add
+        return core.rebuilt(stmt, op=op(), value=made.operand)
 
     def doubled(self, stmt: Any, new: list[Any]) -> bool:
         """`x = g * w` and then `x += g * w`: the first becomes `x = g * 2 * w` (in `new`), the second goes.

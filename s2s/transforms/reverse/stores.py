@@ -199,6 +199,10 @@ class Stores:
     ) -> None:
         """A write to an item: its cotangent is taken out of the adjoint of the whole."""
         sweep, bar = self.sweep, self.sweep.bar(y)
+        if function is S.set_item and _is_all(index) and self.alike(y, value):
+            # Nothing is left of what was there, whose adjoint is absent from now on.
+            sweep.pass_on(y, value, *sweep.taken(y, bars), bars, out, origin)
+            return
         if K.ndim_of(sweep.kind(x)) == 0 and y in bars and isinstance(bars[y], str):
             bars[y] = BORROWED  # of an array without dimensions, operations make numbers
         sweep.own(y, bars, out, origin)
@@ -216,6 +220,13 @@ class Stores:
             sweep.add(Contribution(x.id, core.name(bar), fresh=state is OWNED), bars, out, origin)
         if contribution is not None:
             sweep.add(contribution, bars, out, origin)
+
+    def alike(self, y: str, value: Any) -> bool:
+        """Whether an array and what is written into it have one shape and one dtype."""
+        kinds, sizes = (self.sweep.kind(core.name(y)), self.sweep.kind(value)), self.sweep.fragments.operations.sizes
+        if kinds[0] != kinds[1] or not isinstance(kinds[0], K.Array) or kinds[0].ndim == 0:
+            return False
+        return sizes.shape(core.name(y)) == sizes.shape(value)
 
     def place(self, x: Any, function: Any, out: Emitted, origin: Any) -> Any:
         """What is indexed: an array, or its elements in a row."""
@@ -271,6 +282,13 @@ class Stores:
             shape = fragments.shape(value.id, stmts, origin)
             part = fragments.emit(stmts, "g", core.call(sweep.namer.numpy("reshape"), part, shape), origin)
         return fragments.emit(stmts, "g", fragments.cast(part, y, value, stmts, origin), origin)
+
+
+def _is_all(index: Any) -> bool:
+    """Whether an index names all of an array: `x[...]`, `x[:]`."""
+    if isinstance(index, gast.Slice):
+        return index.lower is index.upper is index.step is None
+    return isinstance(index, gast.Constant) and index.value is Ellipsis
 
 
 def _substituted(made: Contribution, names: dict[str, Any]) -> Contribution:

@@ -221,8 +221,7 @@ class Sweep(Adjoints):
         y, value = target.id, stmt.value
         if y in self.fn.facts.leaves:
             return  # its adjoint is an item of the gradient
-        state = bars.pop(y)
-        g = state.atom if isinstance(state, Spread) else core.name(self.bar(y))
+        g, state = self.taken(y, bars)
         twin = self.fn.facts.twins.get(y)
         if twin is not None:
             self.pass_on(y, core.name(twin), g, state, bars, out, origin)
@@ -234,6 +233,11 @@ class Sweep(Adjoints):
             self.part(y, value, g, state, bars, out, origin)
         else:
             self.operation(value, y, g, state, bars, out, origin)
+
+    def taken(self, y: str, bars: Bars) -> tuple[Any, State]:
+        """The adjoint of a name, which is absent from now on, and its state."""
+        state = bars.pop(y)
+        return (state.atom if isinstance(state, Spread) else core.name(self.bar(y))), state
 
     def pass_on(self, y: str, atom: Any, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
         """A copy hands its adjoint on, and with it the ownership."""
@@ -375,8 +379,7 @@ class Sweep(Adjoints):
             name = element.value.id if isinstance(element, gast.Starred) else element.id
             if name not in bars:
                 continue
-            state = bars.pop(name)
-            g = state.atom if isinstance(state, Spread) else core.name(self.bar(name))
+            g, _ = self.taken(name, bars)
             index: Any = core.constant(position if position <= star else position - count)
             if isinstance(element, gast.Starred):
                 if not isinstance(self.kind(stmt.value), K.Array):

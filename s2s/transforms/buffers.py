@@ -1,0 +1,241 @@
+"""Adjoints in buffers, without the copies and zeros that nothing needs.
+
+Reversing a write takes a part out of a buffer, sets it to zero, and adds to it; a buffer that may be somebody else's is
+copied before it is written into. Each is right wherever it stands; here the program is seen whole.
+
+    g = x_bar[i].copy()              g = x_bar[i]
+    x_bar[i] = 0.0            ->     x_bar[i] = g * 0.5
+    x_bar[i] += g * 0.5
+
+    a_bar = np.array(b_bar)   ->     a_bar = b_bar      where nobody else holds what b_bar is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.transforms.aliases import Aliases, Pairs
+from s2s.transforms.callee import OPERATORS
+from s2s.transforms.operations import Operations, basic_index
+from s2s.transforms.propagate import key
+from s2s.transforms.structure import (
+    all_defs,
+    all_uses,
+    assigned,
+    defs,
+    is_reverse,
+    reads_of,
+    statements,
+    uses,
+    with_blocks,
+)
+from s2s.transforms.task import Task
+
+
+def buffers(fn: Function, task: Task) -> Function:
+    """`fn` without needless copies of adjoints and zeros in them."""
+    if not any(is_reverse(s) and (_copied(s) or _part_copied(s) or _zeroed(s)) for s in statements(fn.body)):
+        return fn
+    operations = Operations(fn)
+    holders = _Holders(fn, operations)
+    return fn.with_body(_Buffers(fn, holders).block(fn.body))
+
+
+class _Holders(Aliases):
+    """Who holds an array when it is copied: by statement, the names that are read later."""
+
+    def __init__(self, fn: Function, operations: Operations) -> None:
+        self.holders: dict[int, set[str]] = {}
+        super().__init__(fn, operations)
+        self.foreign: set[str] = {self.find(n) for n in fn.param_names}
+        for stmt in statements(fn.body):
+            self.foreign.update(self.find(n) for n in self.not_ours(stmt))
+
+    def statement(self, stmt: Any, pairs: Pairs, live: int) -> Pairs:
+        source = _copied(stmt)
+        if source is not None:
+            found = {source, *pairs.get(source, ())} - set(core.writes(stmt))
+            self.holders[id(stmt)] = {n for n in found if live & self.lives.bit(n)}
+        return super().statement(stmt, pairs, live)
+
+    def not_ours(self, stmt: Any) -> set[str]:
+        """The names that a statement binds to an array that is not surely made here, or lets somebody keep."""
+        if isinstance(stmt, (gast.For, gast.With, gast.FunctionDef)):
+            return {*defs(stmt), *uses(stmt)}
+        value = getattr(stmt, "value", None)
+        if isinstance(stmt, (gast.Return, gast.AugAssign)) or value is None:
+            return set()
+        if isinstance(value, gast.Call):
+            found = self.operations.conduct(value)
+            if found is None:
+                return {*defs(stmt), *uses(stmt)}
+            kept = core.reads(list(found.keeps))
+            return kept if self.is_made(stmt) else kept | set(defs(stmt))
+        if isinstance(value, (gast.Tuple, gast.List, gast.Dict, gast.Set)):
+            return {*defs(stmt), *uses(stmt)}
+        if isinstance(stmt, gast.Assign) and not isinstance(stmt.targets[0], gast.Name):
+            return set(uses(stmt)) if K.children(self.kind(core.name(_base(stmt) or ""))) is not None else set()
+        return set() if self.is_made(stmt) else set(defs(stmt))
+
+    def is_made(self, stmt: Any) -> bool:
+        """Whether a name is bound to a new array, to another name, or to a view of one."""
+        name, value = assigned(stmt), getattr(stmt, "value", None)
+        if name is None or not _is_array(self.kind(core.name(name))):
+            return False
+        if isinstance(value, gast.Call):
+            function = self.operations.function(value)
+            return function in _MAKES or (isinstance(function, np.ufunc) and not value.keywords)
+        if isinstance(value, gast.Subscript):
+            return basic_index(value.slice, self.kind)
+        return isinstance(value, (gast.Name, gast.BinOp, gast.UnaryOp))
+
+    def needless(self, stmt: Any) -> bool:
+        """Whether a copy of an array is needless: the array was made here, and nobody reads it any more."""
+        source, name = _copied(stmt), assigned(stmt)
+        if source is None or name is None or not is_reverse(stmt):
+            return False
+        arrays = _is_array(self.kind(core.name(source))) and _is_array(self.kind(core.name(name)))
+        function = self.operations.function(stmt.value)
+        return (
+            arrays and function is np.array and not self.holders.get(id(stmt)) and self.find(source) not in self.foreign
+        )
+
+
+class _Buffers:
+    def __init__(self, fn: Function, holders: _Holders) -> None:
+        self.holders = holders
+        self.operations = holders.operations
+        self.kind = holders.kind
+        self.reads = reads_of(fn)
+        self.foreign = {holders.find(n) for n in fn.param_names}
+
+    def block(self, stmts: Sequence[Any]) -> list[Any]:
+        new = [with_blocks(s, lambda _, inner: self.block(inner)) for s in self.without_zeros(list(stmts))]
+        for at, stmt in enumerate(new):
+            if self.holders.needless(stmt):
+                new[at] = core.rebuilt(stmt, value=core.name(_copied(stmt)))
+            elif self.is_only_read(new, at):
+                new[at] = core.rebuilt(stmt, value=stmt.value.func.value)
+        return new
+
+    def may_share(self, name: str, other: str) -> bool:
+        return self.holders.find(name) == self.holders.find(other)
+
+    def touches(self, stmt: Any, name: str) -> bool:
+        """Whether a statement reads, writes or binds a name that may share memory with another one."""
+        mentioned = {*all_uses(stmt), *all_defs(stmt)}
+        return any(self.may_share(n, name) for n in mentioned)
+
+    # --- zeros that are added to ---
+
+    def without_zeros(self, stmts: list[Any]) -> list[Any]:
+        """`x[i] = 0.0` and later `x[i] += v`: `x[i] = v`."""
+        at = 0
+        while at < len(stmts):
+            later = self.added_to(stmts, at) if _zeroed(stmts[at]) else None
+            if later is None:
+                at += 1
+                continue
+            stmts[later] = core.rebuilt(stmts[at], value=stmts[later].value)
+            del stmts[at]
+        return stmts
+
+    def added_to(self, stmts: Sequence[Any], at: int) -> int | None:
+        """The position of the statement that adds to what was set to zero, the next one that has to do with it."""
+        target = stmts[at].targets[0]
+        base, place = target.value.id, key(target)
+        indices = core.reads(target.slice)
+        for later in range(at + 1, len(stmts)):
+            stmt = stmts[later]
+            if isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, gast.Add) and key(stmt.target) == place:
+                apart = not any(self.may_share(n, base) for n in {*core.reads(stmt.value), *indices})
+                return later if apart and self.fits(stmt.value, base) else None
+            if self.touches(stmt, base) or indices & {*all_defs(stmt)}:
+                return None
+        return None
+
+    def fits(self, value: Any, base: str) -> bool:
+        """Whether an assignment would take a value as the addition does: numbers of one precision."""
+        return K.dtype_of(self.kind(value)) == K.dtype_of(self.kind(core.name(base)))
+
+    # --- copies that are only read ---
+
+    def is_only_read(self, stmts: Sequence[Any], at: int) -> bool:
+        """Whether `g = part.copy()` is read by operations that give new values, before the part may be written into."""
+        stmt = stmts[at]
+        name, part = assigned(stmt), _part_copied(stmt)
+        if name is None or part is None or not is_reverse(stmt) or not _is_array(self.kind(core.name(part))):
+            return False
+        left = self.reads[name]
+        for later in stmts[at + 1 :]:
+            if not left:
+                return True
+            if core.blocks(later) and (self.touches(later, part) or name in all_uses(later)):
+                return False
+            count = uses(later).count(name)
+            if count and not self.computes(later):
+                return False
+            left -= count
+            if left and (self.writes_into(later, part) or name in defs(later)):
+                return False
+        return not left
+
+    def computes(self, stmt: Any) -> bool:
+        """Whether a statement binds a name to a new value."""
+        value = getattr(stmt, "value", None)
+        if assigned(stmt) is None:
+            return False
+        if isinstance(value, gast.Call):
+            function = self.operations.function(value)
+            return (isinstance(function, np.ufunc) or function in _SUMS) and not value.keywords
+        return isinstance(value, (gast.BinOp, gast.UnaryOp))
+
+    def writes_into(self, stmt: Any, part: str) -> bool:
+        """Whether a statement may write into the memory of an array."""
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and self.computes(stmt):
+            return False
+        return self.touches(stmt, part)
+
+
+_MAKES = {np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.zeros, np.ones, np.full, np.array, np.copy}
+_MAKES |= {np.ndarray.copy, np.outer}
+_SUMS = {np.sum, np.dot, np.outer, *OPERATORS.values()}
+
+
+def _is_array(kind: K.Kind) -> bool:
+    return isinstance(kind, K.Array) and kind.ndim > 0
+
+
+def _base(stmt: Any) -> str | None:
+    return getattr(getattr(stmt.targets[0], "value", None), "id", None)
+
+
+def _copied(stmt: Any) -> str | None:
+    """The x of `y = f(x)`, a copy perhaps."""
+    value = getattr(stmt, "value", None)
+    if not isinstance(stmt, gast.Assign) or not isinstance(value, gast.Call) or value.keywords or len(value.args) != 1:
+        return None
+    return getattr(value.args[0], "id", None)
+
+
+def _part_copied(stmt: Any) -> str | None:
+    """The x of `y = x.copy()`."""
+    value = getattr(stmt, "value", None)
+    if not isinstance(value, gast.Call) or value.args or value.keywords or not isinstance(value.func, gast.Attribute):
+        return None
+    return value.func.value.id if value.func.attr == "copy" and isinstance(value.func.value, gast.Name) else None
+
+
+def _zeroed(stmt: Any) -> bool:
+    """Whether a statement of the reverse sweep is `x[i] = 0.0`."""
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Subscript) or not is_reverse(stmt):
+        return False
+    zero = isinstance(stmt.value, gast.Constant) and type(stmt.value.value) is float and stmt.value.value == 0.0
+    return zero and isinstance(stmt.targets[0].value, gast.Name)
