@@ -7,7 +7,7 @@ knows of derivatives; a function without a rule runs only if no argument carries
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
             data.append(a)
     out = op.call(*data)
     if not active or op.zero or not state.enabled:
-        return _linked_constant(_wrap(out, cls), function, args, None)
+        return _linked_constant(_wrap(out, cls or Value), function, args, None)
     kind = type(out)
     if kind is not ndarray and (kind in LISTS or isinstance(out, tuple)):
         return _record_bound(op, args, {}, out, cls)
@@ -145,10 +145,17 @@ def _wrap(out: Any, cls: Any) -> Any:
 
 def _linked_constant(result: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     if isinstance(result, Value):
-        out = result._data
-        if type(out) is ndarray and args and (out.base is not None or out is plain(args[0])):
-            link_view(result, function, args, kwargs)
+        link_view(result, function, args, kwargs)
+    elif type(result) in LISTS:
+        _link_parts(result, function, args, kwargs)
     return result
+
+
+def _link_parts(parts: Sequence[Any], function: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+    """Each of several results may be a view: `np.split` gives views."""
+    for item, part in enumerate(parts):
+        if isinstance(part, Value):
+            link_view(part, function, args, kwargs, item)
 
 
 def _apply_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -188,7 +195,9 @@ def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any
         node.ans = hold(list(result) if several else result, plan.reads_ans, cls.copies)
     if not several and any(plan.partial):
         node.shapes = _shapes_bound(plan, bound, out)
-    if type(out) is ndarray and (out.base is not None or out is plain(args[0])):
+    if several:
+        _link_parts(result, op.function, args, kwargs)
+    else:
         link_view(result, op.function, args, kwargs)
     return result
 
@@ -214,17 +223,28 @@ def root(a: Any) -> Any:
     return a
 
 
-def link_view(result: Value, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> None:
-    """If the result shares the memory of the first argument, note it: both have one storage, and writes reach both."""
-    source = args[0]
-    if (
-        not isinstance(source, Value)
-        or type(source._data) is not ndarray
-        or root(result._data) is not root(source._data)
-    ):
+def link_view(
+    result: Value, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, item: int | None = None
+) -> None:
+    """If the result shares the memory of an argument, note it: both have one storage, and writes reach both.
+
+    item: which of several results it is.
+    """
+    out = result._data
+    if type(out) is not ndarray:
         return
-    result._storage = source.storage()
-    step = (function, args[1:], kwargs)
+    given: dict[int | str, Any] = dict(enumerate(args))
+    given.update(kwargs or {})
+    shared = [place for place, source in given.items() if _share(out, source)]
+    if not shared:
+        return
+    place = item if item in shared else shared[0]
+    source = given[place]
+    result._storage = storage = source.storage()
+    if len(shared) > 1 and place != item:
+        storage.guard = f"{getattr(function, '__name__', 'a function')} gave a view of it, or of what shares its memory"
+    rest = [None if where == place else given[where] for where in range(len(args))]
+    step = Step(function, tuple(rest), {k: v for k, v in (kwargs or {}).items() if k != place}, place, item)
     if source._view is None:
         result._view = View(source, (step,), source._node)
     else:
@@ -232,11 +252,39 @@ def link_view(result: Value, function: Any, args: tuple[Any, ...], kwargs: Mappi
         result._view = View(source._view.base, (*source._view.chain, step), source._view.seen)
 
 
+def _share(out: Any, source: Any) -> bool:
+    """Whether an array stands in the memory of a Value."""
+    if not isinstance(source, Value) or type(source._data) is not ndarray:
+        return False
+    return out is source._data or (out.base is not None and root(out) is root(source._data))
+
+
+class Step(NamedTuple):
+    """A call that gave a view: what is viewed stood at a place among its arguments, a position or a keyword.
+
+    It is not held here, as nodes to which the viewed value points hold steps.
+    item: which of several results the view is.
+    """
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    place: int | str
+    item: int | None
+
+    def again(self, base: Any) -> Any:
+        """The call with another array, or Value, in this place."""
+        args = tuple(base if i == self.place else arg for i, arg in enumerate(self.args))
+        kwargs = self.kwargs if isinstance(self.place, int) else {**self.kwargs, self.place: base}
+        if isinstance(base, Value):
+            made = apply(self.function, args, kwargs)
+        else:
+            made = operation.caller(self.function)(*plain(list(args)), **plain(kwargs))
+        return made if self.item is None else made[self.item]
+
+
 def replay(view: View, base: Any) -> Any:
     """The view again, of another base: of an array, or of a Value (recorded)."""
-    for function, args, kwargs in view.chain:
-        if isinstance(base, Value):
-            base = apply(function, (base, *args), kwargs)
-        else:
-            base = operation.caller(function)(base, *plain(list(args)), **plain(dict(kwargs or {})))
+    for step in view.chain:
+        base = step.again(base)
     return base

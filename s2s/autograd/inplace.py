@@ -22,6 +22,7 @@ from s2s.autograd.operation import WHOLE
 from s2s.autograd.value import Node, Saved, Value, View, dtype_of, ndarray
 from s2s.errors import InplaceModificationError
 from s2s.runtime.numeric import is_basic, is_mask, unbroadcast
+from s2s.runtime.stores import require_in_step, require_read_first
 
 
 def augment(target: Value, function: Any, other: Any) -> Any:
@@ -137,6 +138,13 @@ class WriteThrough(Node):
         return f"{self.parents[-1].name} through a view"  # type: ignore[union-attr]
 
     def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        if dtype_of(g).kind != "c":
+            return self._parted(g, recording)
+        # an imaginary part has the cotangent -g.imag: views are taken of the conjugate
+        return [np.conjugate(part) for part in self._parted(np.conjugate(g), recording)]
+
+    def _parted(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        """The cotangent of the base's former place, zero where it was written, and that of what was written."""
         # laid out as the base is, so that what was a view of the base is a view here too
         copy: Any = np.empty_like(self.like, dtype=dtype_of(g))
         copy[...] = plain(g)
@@ -215,7 +223,13 @@ def assign(target: Value, index: Any, value: Any, name: str = "setitem") -> None
     if 1 in places and data.dtype.kind not in "fc":
         raise TypeError(f"a value that carries a gradient is stored into an array of {data.dtype}, which would drop it")
     raw = plain(value)
-    _write(target, _region(data, index), lambda: data.__setitem__(index, raw), name)
+    region = _region(data, index)
+    if type(raw) is ndarray and raw.size > 1:
+        if is_mask(index):
+            require_read_first(data, raw, lambda x, v: x.__setitem__(index, v), repr(name))
+        else:
+            require_in_step(region, raw)
+    _write(target, region, lambda: data.__setitem__(index, raw), name)
     if places:
         rebase(target, SetItem([p for p in parents if p is not None], places, index, data, raw))
 
@@ -234,7 +248,8 @@ def frozen(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(map(frozen, index))
     if isinstance(index, (ndarray, list)):
-        return np.array(index)
+        copy = np.array(index)
+        return copy if copy.size or isinstance(index, ndarray) else copy.astype(np.intp)
     return index
 
 
@@ -269,6 +284,7 @@ def scatter(target: Value, values: Any, write: Callable[[ndarray, Any], None], n
     """Write values to the places of an array where `write(array, values)` puts values of their shape."""
     if not isinstance(values, Value):
         values = apply(np.array, (values,))
+    require_read_first(target._data, plain(values), write, repr(name))
     # Numbers in place of the values tell which of them arrives where.
     marks = np.zeros(target._data.shape, int)
     shape = np.shape(plain(values))

@@ -13,6 +13,7 @@ from s2s.autograd.dispatch import apply, missing
 from s2s.autograd.inplace import assign, scatter, scatter_add
 from s2s.autograd.nodes import plain, values_in
 from s2s.autograd.value import Value, ndarray
+from s2s.runtime.stores import overlapping, require_in_step
 
 COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and, np.logical_or,
@@ -144,7 +145,13 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
     if target is None:
         return apply(function, args, kwargs)
     rest = {k: v for k, v in kwargs.items() if k != "out"}
+    if function in _WRITING_AT_ONCE and any(np.may_share_memory(plain(target), plain(a)) for a in args[0]):
+        raise overlapping(function.__name__)
     return store(apply(function, args, rest), target, function.__name__)
+
+
+# What writes parts into `out` before it has read all: a copy is not made of what they share.
+_WRITING_AT_ONCE = (np.concatenate, np.stack)
 
 
 def _copyto(target: Any, source: Any, casting: str = "same_kind", where: Any = True) -> None:
@@ -154,6 +161,7 @@ def _copyto(target: Any, source: Any, casting: str = "same_kind", where: Any = T
         np.copyto(target, plain(source), casting=casting, where=plain(where))  # type: ignore[arg-type]
         return
     if where is not True:
+        require_in_step(target._data, plain(source))
         source = apply(np.where, (plain(where), source, apply(np.copy, (target,))))
     assign(target, ..., source, "copyto")
 

@@ -161,7 +161,7 @@ class Part:
 
 
 class View:
-    """How a value came from its base: `chain` holds the calls (function, arguments after the first, keywords).
+    """How a value came from its base: `chain` holds the calls, as steps of `dispatch`.
 
     seen: the node that the base had when the value's own node was made; if the base has another, it is made anew.
     """

@@ -21,9 +21,11 @@ def subscript_kind(a, index):
     ndim = a.ndim - sum(_axes_taken(part) for part in parts)
     ndim += sum(isinstance(part, (K.Slice, K.NoneKind)) for part in parts)
     ndim += max((1 if part.dtype.kind == "b" else part.ndim for part in arrays), default=0)
-    if ndim < 0 or (ndim == 0 and len(parts) > 1 and any(isinstance(part, K.Static) for part in parts)):
+    if ndim < 0:
         return K.UNKNOWN
-    return K.Scalar(a.dtype) if ndim == 0 and parts else K.Array(a.dtype, ndim)
+    # `z[...]` and `x[0, ...]` are views without dimensions, `z[()]` and `x[0]` are numbers
+    number = ndim == 0 and not any(isinstance(part, K.Static) for part in parts)
+    return K.Scalar(a.dtype) if number else K.Array(a.dtype, ndim)
 
 
 def _axes_taken(part):

@@ -21,6 +21,7 @@ from s2s.runtime.stores import (
     private,
     put_back,
     put_in_place,
+    require_in_step,
     seen,
     seen_item,
     set_flat,
@@ -154,7 +155,7 @@ def set_flat_jvp_value(value_dot, ans, x, index, value):
     return set_flat(np.zeros_like(ans), index, value_dot)
 
 
-zero_derivative(last_writes)
+zero_derivative(last_writes, require_in_step)
 
 
 @linear(put_back, wrt="g")

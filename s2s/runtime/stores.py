@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from s2s.errors import ArgumentError
+from s2s.errors import ArgumentError, InplaceModificationError
 from s2s.runtime import pytree
 
 
@@ -214,6 +214,57 @@ def disjoint(arrays: Iterable[Any]) -> bool:
     """Whether no two of some arrays may share memory, as far as the bounds of their memory tell."""
     spans = sorted(np.lib.array_utils.byte_bounds(a) for a in arrays if a.size)
     return all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+
+
+def require_in_step(region: Any, value: Any) -> None:
+    """Refuse `region[...] = value` where NumPy reads elements of the memory that both share after it has written them.
+
+    Of arrays with one dimension it sees to the order if both have the same step in memory, or opposite directions;
+    where more dimensions overlap it makes a copy first.
+    """
+    if isinstance(value, np.ndarray) and region.ndim == 1 and value.size > 1:
+        own, other = region.strides[0], value.strides[-1]
+        if own * other > 0 and own != other:
+            require_read_first(region, value, _assign, "an assignment")
+
+
+def _assign(region: Any, value: Any) -> None:
+    region[...] = value
+
+
+def require_read_first(x: Any, value: Any, write: Callable[[Any, Any], Any], what: str) -> None:
+    """Refuse `write(x, value)` if it comes out otherwise than with a copy of the value, of whose memory x is a part.
+
+    It is done on numbers in the place of the elements, which tell where each of them arrives.
+    """
+    if not np.may_share_memory(x, value):
+        return
+    if x.dtype != value.dtype:
+        raise overlapping(what)
+    results = []
+    for copies in (False, True):
+        numbered, other = _numbered(x, value)
+        write(numbered, other.copy() if copies else other)
+        results.append(numbered)
+    if not np.array_equal(*results):
+        raise overlapping(what)
+
+
+def _numbered(*arrays: Any) -> list[Any]:
+    """Arrays of numbers that share memory as the given ones do; all elements of the memory differ."""
+    bounds = [np.lib.array_utils.byte_bounds(a) for a in arrays]
+    low, high = min(b[0] for b in bounds), max(b[1] for b in bounds)
+    size = arrays[0].dtype.itemsize
+    dtype = np.dtype({4: np.int32, 8: np.int64}.get(size, arrays[0].dtype))
+    numbers = np.arange(-(-(high - low) // size)).astype(dtype)
+    return [np.ndarray(a.shape, dtype, numbers, _address(a) - low, a.strides) for a in arrays]
+
+
+def overlapping(what: str) -> InplaceModificationError:
+    """The error of a write whose result depends on the order in which elements are read and written."""
+    return InplaceModificationError(
+        f"{what} writes into memory that it still reads, element by element", hint="write a copy of what is read"
+    )
 
 
 def last_writes(shape: tuple[int, ...], index: Any) -> Any:

@@ -151,9 +151,14 @@ class Aliases:
 
 
 def passed_through(node: Any, operations: Operations) -> list[Any]:
-    """The operands of an operation whose memory its result may share; all, where nothing is known of it."""
+    """The operands of an operation whose memory its result may share; all, where nothing is known of it.
+
+    The result of `append` is the list, which holds what was appended from then on.
+    """
     found = operations.conduct(node)
-    return [core.name(n) for n in sorted(core.reads(node))] if found is None else list(found.shares)
+    if found is None:
+        return [core.name(n) for n in sorted(core.reads(node))]
+    return [*found.shares, *(found.keeps if found.shares else ())]
 
 
 def written_by(call: Any, operations: Operations) -> tuple[str, str | None] | None:

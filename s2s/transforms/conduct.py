@@ -18,6 +18,7 @@ import numpy as np
 from s2s import kinds as K
 from s2s import rules
 from s2s.kinds import Kind
+from s2s.runtime import stores
 from s2s.runtime.numeric import scatter_add
 from s2s.transforms import known
 
@@ -342,6 +343,7 @@ def _contracted(given: list[Given]) -> list[Given]:
 _REFINED: dict[Any, Callable[[list[Given]], list[Given]]] = {
     operator.getitem: _item,
     operator.setitem: _stored,
+    stores.set_item: _stored,
     np.einsum: _contracted,
     **dict.fromkeys((operator.add, operator.mul, operator.concat), _joined),
     **dict.fromkeys(

@@ -148,7 +148,7 @@ class _Forward:
         if not self.fn.facts.storages or not isinstance(self.kind(core.name(y)), (K.Array, K.Numeric)):
             return tangent
         names = {y, *(core.reads(value) & self.active)}
-        if not any(map(self.is_written, names)) or self.aliases.shared(value):
+        if not any(map(self.is_written, names)) or self.surely_shares(value):
             return tangent
         made: Any = tangent
         if isinstance(tangent, gast.Name) and tangent.id not in self.dot.reserved:
@@ -156,6 +156,13 @@ class _Forward:
         if isinstance(made, (gast.BinOp, gast.UnaryOp)):
             return tangent
         return core.call(self.namer.numpy("array"), self.hold(tangent, out, origin))
+
+    def surely_shares(self, value: Any) -> bool:
+        """Whether a value is what it names, or a view of it, whatever the layout in memory: then so is the tangent."""
+        if isinstance(value, gast.Call):
+            found = self.partials.operations.conduct(value)
+            return found is not None and found.view is not None
+        return bool(self.aliases.shared(value))
 
     @cached_property
     def is_written(self) -> Callable[[str], bool]:

@@ -179,7 +179,8 @@ ROWS: list[tuple[str, Any, str]] = [
     ("", set, "isdisjoint issubset issuperset"),
     # What compiled code calls.
     ("target! index value", numeric, "scatter_add"),
-    ("x!= index value", stores, "add_at add_item set_flat set_item sub_at sub_item"),
+    ("x!= index value", stores, "add_at add_item set_flat sub_at sub_item"),
+    ("x!= index value+", stores, "set_item"),
     ("x!= value+", stores, "append"),
     ("x!= last", stores, "drop_last"),
     ("x= index value", stores, "seen_item"),
@@ -189,6 +190,7 @@ ROWS: list[tuple[str, Any, str]] = [
     ("x_dot!~ x part part_dot~", stores, "put_in_place"),
     ("x", stores, "private"),
     ("shape index", stores, "last_writes"),
+    ("region value", stores, "require_in_step"),
     ("g~ shape", stores, "put_back"),
     ("into! index bar", pytree, "accumulate"),
     ("into!~ bar~", pytree, "add"),
@@ -216,6 +218,7 @@ OUTER = {
     print, input, open, np.save, np.savetxt, np.savez, np.savez_compressed, np.load, np.loadtxt, np.genfromtxt,
     np.fromfile, np.fromregex, np.ndarray.tofile, np.ndarray.dump, np.seterr, np.seterrcall, np.setbufsize,
     np.set_printoptions, np.info, np.show_config, np.show_runtime, numeric.require_scalar,
+    stores.require_in_step,
 }  # fmt: skip
 
 # Functions whose result is decided by kinds alone: sampled, and the result's value is kept.

@@ -324,6 +324,8 @@ class Mutation:
         new: list[Any] = []
         if function is np.copyto and len(call.args) == 2 and keywords.keys() == {"where"}:
             (x, value), mask = call.args, keywords["where"]
+            if isinstance(value, gast.Name) and K.ndim_of(self.kind(value)) != 0 and self.may_share(x, value):
+                raise NotCompiled("`copyto` reads memory that it may write into", origin=origin)
         elif function in (np.putmask, np.place) and len(call.args) == 3 and K.ndim_of(self.kind(call.args[2])) == 0:
             x, mask, value = call.args
         elif function is np.put and len(call.args) == 3 and not keywords:
@@ -344,10 +346,16 @@ class Mutation:
         made = self.held(chosen, new, "chosen", origin)
         return [*new, self.store(S.set_item, x, WHOLE, made, origin=origin)]
 
+    def may_share(self, x: Any, value: Any) -> bool:
+        """Whether two names may share memory."""
+        aliases = Aliases(self.fn, self.operations)
+        return aliases.find(getattr(x, "id", "")) == aliases.find(value.id)
+
     def into(self, call: Any, function: Any, out: Any, origin: Any) -> tuple[list[Any], Any]:
         """`f(a, b, out=x)`: the result is made, and stored."""
         rest = [k for k in call.keywords if k.arg != "out"]
-        if function is None or (isinstance(function, np.ufunc) and (rest or function.nout > 1)):
+        at_once = function not in (np.concatenate, np.stack)  # these write parts of `out` before they have read all
+        if function is None or not at_once or (isinstance(function, np.ufunc) and (rest or function.nout > 1)):
             raise NotCompiled("a write by `out=` is not compiled here", origin=origin)
         plain = core.rebuilt(call, keywords=rest)
         self.fits(out, self.kind_of(plain), origin)

@@ -15,7 +15,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.kinds import Kind
-from s2s.runtime import numeric
+from s2s.runtime import numeric, stores
 from s2s.transforms.operations import Operations
 from s2s.transforms.structure import header, statements
 from s2s.transforms.task import Task
@@ -42,7 +42,7 @@ def _repeatable(fn: Function) -> bool:
                     return False  # it may be a property
                 continue
             conduct = operations.conduct(call)
-            if operations.function(call) is numeric.require_scalar:
+            if operations.function(call) in (numeric.require_scalar, stores.require_in_step):
                 continue
             if conduct is None or conduct.outer or conduct.calls:
                 return False

@@ -35,10 +35,11 @@ from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases, written_in
 from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.copies import assignments
-from s2s.transforms.infer import infer
-from s2s.transforms.operations import Operations, basic_index
+from s2s.transforms.infer import expression_kinds, infer
+from s2s.transforms.operations import Operations, basic_index, boolean_index
 from s2s.transforms.rulebody import Namer
-from s2s.transforms.structure import statements
+from s2s.transforms.steps import Steps
+from s2s.transforms.structure import assigned, statements
 from s2s.transforms.task import Task
 
 UNKNOWN_ALIAS = "an array is written into while `{}` may share its memory, which is not known when compiling"
@@ -122,6 +123,7 @@ class _Stores:
         self.aliases = aliases
         self.operations = aliases.operations
         self.kind = aliases.kind
+        self.kind_of = expression_kinds(fn)
         self.lives = aliases.lives
         self.namer = Namer(fn)
         self.numbers = _Numbers(fn)
@@ -132,9 +134,9 @@ class _Stores:
         self.renewed: dict[int, list[str]] = {}  # by statement, the storages that get new versions in it
 
     def definitions(self) -> dict[str, Any]:
-        """What the names are bound to that are bound once."""
+        """What the names are bound to that are bound once; of what is unpacked, nothing."""
         times, stmts = assignments(self.fn), statements(self.fn.body)
-        return {n: getattr(s, "value", None) for s in stmts for n in core.writes(s) if times[n] == 1}
+        return {n: s.value for s in stmts if (n := assigned(s)) is not None and times[n] == 1}
 
     def run(self) -> Function:
         env: Env = {}
@@ -175,22 +177,44 @@ class _Stores:
         if written is None:
             return [core.rebuilt(stmt, value=call)]
         origin = core.origin_of(stmt)
-        self.refuse_overlap(stmt)
+        check = self.overlapping(stmt, env)
         plan = self.plan(stmt, written)
         for name in [written, *(name for name, _, _ in plan)]:
             if name in self.unsure:
                 raise NotCompiled(UNBOUND.format(core.stem(name)), origin=origin)
-        new = [core.assign(self.version(written, env), call, origin)]
+        new = [*check, core.assign(self.version(written, env), call, origin)]
         for name, view, of in plan:
             new.append(self.seen(name, view, of, env, origin))
         return new
 
-    def refuse_overlap(self, stmt: Any) -> None:
-        """Of writes that read while they write, the order would count, if what they write came from the same memory."""
-        x, *_, value = stmt.value.args
-        if self.operations.function(stmt.value) in _IN_TURN and isinstance(value, gast.Name):
-            if self.aliases.find(value.id) == self.aliases.find(x.id):
-                raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(value.id)), origin=core.origin_of(stmt))
+    def overlapping(self, stmt: Any, env: Env) -> list[Any]:
+        """Of a write that may read what it has written, as both share memory, the order counts: it is refused.
+
+        Where it is decided by steps in memory, it is refused when the program runs.
+        """
+        x, *index, value = stmt.value.args
+        function, origin = self.operations.function(stmt.value), core.origin_of(stmt)
+        if (
+            function not in {*_IN_TURN, S.set_item}
+            or not isinstance(value, gast.Name)
+            or not isinstance(self.kind(x), K.Array)
+        ):
+            return []
+        if K.ndim_of(self.kind(value)) == 0 or self.aliases.find(value.id) != self.aliases.find(x.id):
+            return []
+        if function in _IN_TURN or boolean_index(index[0], self.kind):
+            raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(value.id)), origin=origin)
+        region = core.subscript(x, *index)
+        if K.ndim_of(self.kind_of(region)) != 1 or not basic_index(index[0], self.kind):
+            return []
+        if Steps(self.views, self.kind).in_step(region, value):
+            return []
+        part = core.name(self.namer.temporary("part"))
+        check = core.call(self.namer.bind("require_in_step", S.require_in_step), part, core.substitute(value, env))
+        return [
+            core.assign(part.id, core.substitute(region, env), origin),
+            core.place(gast.Expr(check), origin),
+        ]
 
     def visit_If(self, stmt: Any, env: Env, live: int) -> list[Any]:
         test = core.substitute(stmt.test, env)
@@ -311,7 +335,8 @@ class _Stores:
 
     def identified(self, stmt: Any, other: str, written: str) -> Step:
         """The step for a name that may share memory with what is written into: what, is seen when the program runs."""
-        if isinstance(self.kind(core.name(other)), (K.Unknown, K.Numeric, K.Object, K.Iterator)):
+        known, into = self.kind(core.name(other)), self.kind(core.name(written))
+        if isinstance(known, (K.Unknown, K.Numeric, K.Object, K.Iterator)) or not _same_elements(known, into):
             raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(other)), origin=core.origin_of(stmt))
         return other, None, written
 
@@ -343,6 +368,11 @@ class _Stores:
 
 _IN_TURN = {S.set_flat, S.add_at, S.sub_at}
 _TRANSPOSES = {np.transpose, np.ndarray.transpose}
+
+
+def _same_elements(one: K.Kind, other: K.Kind) -> bool:
+    """Whether arrays that share memory share elements: the real parts of an array are no elements of it."""
+    return not (isinstance(one, K.Array) and isinstance(other, K.Array)) or one.dtype == other.dtype
 
 
 def _pass(stmt: Any) -> Any:

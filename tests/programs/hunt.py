@@ -69,7 +69,7 @@ def explore(
             failure = Failure(seed, program.text, error)
             found.failures.append(smaller(failure, each_stage) if small else failure)
             continue
-        for what in ("compiled", "raised", "finite", "kink", "second"):
+        for what in ("compiled", "raised", "refused", "finite", "kink", "second"):
             found.counts[what] += getattr(outcome, what)
         if program.compiles:
             found.counts.update(eligible=1, strictly=outcome.compiled)
