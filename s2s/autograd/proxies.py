@@ -119,15 +119,25 @@ def _joining(out: Any) -> Any:
 # --- types ------------------------------------------------------------------------------------------------------
 
 
-class TypeProxy:
-    """A type of numbers: calls on Values keep the gradient; tests and subclassing are the type's own."""
+class TypeProxy(type):
+    """A type of numbers: calls on Values keep the gradient; tests and subclassing are the type's own.
 
-    __slots__ = ("_convert", "_type", "dtype")
+    It is a type itself, as class patterns ask for one.
+    """
 
-    def __init__(self, cls: type, convert: Callable[..., Any]) -> None:
-        self._type = cls
-        self._convert = convert
-        self.dtype = np.dtype(cls) if issubclass(cls, (int, float, complex, np.generic)) else None
+    _type: type
+    _convert: Callable[..., Any]
+    dtype: Any
+
+    def __new__(mcs, cls: Any, convert: Callable[..., Any]) -> TypeProxy:
+        # A subclass of these stands for the whole value in a pattern, as they do.
+        base = next((whole for whole in (int, float) if issubclass(cls, whole)), object)
+        dtype = np.dtype(cls) if issubclass(cls, (int, float, complex, np.generic)) else None
+        names = {"_type": cls, "_convert": staticmethod(convert), "dtype": dtype, "__doc__": cls.__doc__}
+        return super().__new__(mcs, cls.__name__, (base,), {"__module__": cls.__module__, **names})
+
+    def __init__(cls, *_: Any, **__: Any) -> None:
+        pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if has_value(args):
@@ -139,9 +149,6 @@ class TypeProxy:
 
     def __subclasscheck__(self, cls: Any) -> bool:
         return issubclass(getattr(cls, "_type", cls), self._type)
-
-    def __mro_entries__(self, bases: Any) -> tuple[type, ...]:
-        return (self._type,)
 
     def __or__(self, other: Any) -> Any:
         return self._type | getattr(other, "_type", other)
@@ -254,8 +261,17 @@ def proxied_builtins(counterpart: Callable[[Any], Any]) -> dict[str, Any]:
 
         return call
 
+    def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
+        """A class over the types, not over their stand-ins."""
+
+        def itself(value: Any) -> Any:
+            return value._type if isinstance(value, TypeProxy) else value
+
+        return builtins.__build_class__(body, name, *map(itself, bases), **{k: itself(v) for k, v in options.items()})
+
     return {
         **vars(builtins),
+        "__build_class__": build_class,
         **{cls.__name__: proxied for cls, proxied in TYPES.items() if cls in (int, float, complex, type)},
         "__import__": import_,
         "sum": sum_,

@@ -7,6 +7,7 @@ import numpy as np
 from s2s.kinds import COMPLEX, FLOAT
 from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import fitted, scatter, shape_of, unbroadcast
+from s2s.runtime.patterns import is_mapping, is_sequence
 
 # --- conversions ------------------------------------------------------------------------------------------------
 
@@ -36,6 +37,7 @@ def number(ans, x=0.0):
 zero_derivative(np.int64, np.int32, np.bool_)
 zero_derivative(builtins.int, builtins.bool, builtins.round, builtins.len, builtins.range)
 zero_derivative(builtins.any, builtins.all, builtins.isinstance, builtins.type, builtins.str, builtins.repr)
+zero_derivative(builtins.hasattr, builtins.callable, is_mapping, is_sequence)
 
 # --- lists ------------------------------------------------------------------------------------------------------
 

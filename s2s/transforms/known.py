@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from s2s.runtime import numeric, pytree, stores
+from s2s.runtime.patterns import is_mapping, is_sequence
 
 ROWS: list[tuple[str, Any, str]] = [
     # What writes into an argument.
@@ -223,14 +224,15 @@ OUTER = {
 
 # Functions whose result is decided by kinds alone: sampled, and the result's value is kept.
 STATIC = {len, isinstance, callable, hasattr, issubclass, np.ndim, np.iscomplexobj, np.isrealobj, np.isscalar,
-          np.issubdtype, np.result_type}  # fmt: skip
+          np.issubdtype, np.result_type, is_mapping, is_sequence}  # fmt: skip
 # Those of Python's functions, and types, that may be called on samples.
 PURE = STATIC | {range, int, float, complex, bool, tuple, list, dict, abs, min, max, sum, pow, round, divmod, slice,
                  str, any, all, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128,
                  np.complex64}  # fmt: skip
 ITERATORS = {zip, enumerate, reversed}
 # Functions whose result carries no derivative, whatever they are given.
-INERT = {print, isinstance, id, type, hash, repr, str, format, callable, hasattr, len, bool, int}
+INERT = {print, isinstance, id, type, hash, repr, str, format, callable, hasattr, len, bool, int, is_mapping,
+         is_sequence}  # fmt: skip
 # Functions that only read, though nothing is known of the kind of their result.
 LOOKING = INERT | ITERATORS | {set, frozenset, getattr, dict.get, dict.items, dict.keys, dict.values, list.count,
                                list.index, tuple.count, tuple.index}  # fmt: skip

@@ -1,5 +1,6 @@
 """Users' functions on the tape: the same value as the plain call, exact gradients, and nothing left behind."""
 
+import abc
 import dataclasses
 import functools
 import importlib.util
@@ -808,3 +809,52 @@ def test_pairs_that_a_function_finds_by_name_are_left_alone():
 
     assert tape_gradient(g, ["x"], (2.0,)) == {"x": 4.0}
     assert type(leaking[0][0]) is float
+
+
+def sorted_by_class(v):
+    match v:
+        case int(n):
+            return n * 2.0
+        case float() as number if number > 1.0:
+            return number * number
+        case float(number):
+            return number * 3.0
+        case np.ndarray():
+            return np.sum(v * v)
+        case Point(x=float(a), y=b):
+            return a * a * b
+        case [a, float(b)]:
+            return a * b
+        case complex(real=a):
+            return a
+    return 0.0 * v
+
+
+@pytest.mark.parametrize("x", [1.7, 0.3, np.float64(2.5), np.array([1.5, 0.2])])
+def test_class_patterns_over_types_of_numbers(x):
+    assert np.allclose(gradient(sorted_by_class, x), differences(sorted_by_class, x))
+
+
+def test_class_patterns_within_sequences_and_named_tuples():
+    def f(x, n):
+        return sorted_by_class([x, x * 2.0]) + sorted_by_class(Point(x, 3.0)) + sorted_by_class(n) * x
+
+    assert gradient(f, 1.3, 2, wrt=["x"]) == pytest.approx(4 * 1.3 + 6 * 1.3 + 4)
+
+
+def test_a_class_over_a_type_of_numbers():
+    def f(x):
+        class Length(float, metaclass=abc.ABCMeta):
+            __slots__ = ()
+            unit = "m"
+
+            def doubled(self):
+                return 2.0 * self
+
+        class Plain(metaclass=type):
+            pass
+
+        assert type(Plain) is type
+        return x * Length(3.0).doubled() if issubclass(Length, float) and Length.unit == "m" else x
+
+    assert gradient(f, 1.5) == 6.0

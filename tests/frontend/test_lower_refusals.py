@@ -13,8 +13,6 @@ REFUSED = {
     "a generator expression": "x = (i for i in x)",
     "try": "try: x = 1\n    except E: pass",
     "try with except*": "try: x = 1\n    except* E: pass",
-    "match": "match x:\n        case 1: pass",
-    "an import inside of a function": "import math",
     "yield": "x = yield x",
     "yield from": "yield from x",
     "an assignment to the global or enclosing name 'n'": "n = 2",

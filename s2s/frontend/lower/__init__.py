@@ -7,6 +7,7 @@ syntax form is one more module here, imported below.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -21,7 +22,9 @@ from s2s.frontend.lower import (
     comprehensions,
     displays,
     effects,
+    imports,
     loops,
+    matches,
     operators,
     refusals,
 )
@@ -33,7 +36,8 @@ from s2s.frontend.origins import origin as place_of
 from s2s.frontend.scope import scope_of
 from s2s.frontend.source import find
 
-FORMS = (access, assignments, blocks, calls, closures, comprehensions, displays, effects, loops, operators, refusals)
+FORMS = (access, assignments, blocks, calls, closures, comprehensions, displays, effects, imports, loops, matches,
+         operators, refusals)  # fmt: skip
 
 
 def lower_function(function: Any) -> core.Function:
@@ -87,10 +91,11 @@ def _lower(node: Any, low: Lowering, defaults: Mapping[str, Any]) -> core.Functi
     if suspending is not None:
         refusals.refused(low, suspending)
     params, scope = lower_parameters(node.args, low.names, defaults, low.origin)
+    low.names = replace(low.names, scope=scope)
     low.block.bound.update(p.id for p in core.parameters(params))
     doc, statements = _split_docstring(node.body)
     _lower_body(low, statements)
-    lowered = core.Function(node.name, params, tuple(low.block.statements), scope, low.origin, doc)
+    lowered = core.Function(node.name, params, tuple(low.block.statements), low.names.scope, low.origin, doc)
     _refuse_unassigned(low, lowered)
     return lowered
 

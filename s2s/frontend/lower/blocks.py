@@ -37,6 +37,10 @@ def block(low: Lowering, statements: Iterable[Any]) -> None:
     pending = list(statements)[::-1]
     while pending:
         stmt = pending.pop()
+        rewritten = low.rewritten(stmt)
+        if rewritten is not None:
+            pending.extend(reversed(rewritten))
+            continue
         if isinstance(stmt, LOOPS) and stmt.orelse:
             pending.extend(reversed(_without_else(low, stmt)))
             continue

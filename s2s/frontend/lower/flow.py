@@ -28,10 +28,12 @@ class FlowAnalysis:
     """The flow of statements, found once for each.
 
     swallows: whether a `with` may go on behind its body after an exception.
+    rewritten: the statements to which one amounts, or None.
     """
 
-    def __init__(self, swallows: Callable[[Any], bool]) -> None:
+    def __init__(self, swallows: Callable[[Any], bool], rewritten: Callable[[Any], list[Any] | None]) -> None:
         self.swallows = swallows
+        self.rewritten = rewritten
         self._known: dict[int, tuple[Any, Flow]] = {}  # the node is held, so that its id stays its own
 
     def of(self, stmt: Any) -> Flow:
@@ -50,6 +52,9 @@ class FlowAnalysis:
         return Flow(jumps)
 
     def _find(self, stmt: Any) -> Flow:
+        rewritten = self.rewritten(stmt)
+        if rewritten is not None:
+            return self.block(rewritten)
         if isinstance(stmt, JUMPS):
             return Flow(frozenset([type(stmt)]), falls=False)
         if isinstance(stmt, gast.Raise):

@@ -2,13 +2,14 @@
 
 A rewriting is a function that is registered for a type of node by `@lowers`. That of an expression emits what has to be
 computed before and gives the Core expression that is left; that of a statement emits Core statements. `@branches`
-registers expressions whose value comes from one of several branches: these store it under a given name.
+registers expressions whose value comes from one of several branches: these store it under a given name. `@rewrites`
+registers statements that others amount to: it gives these, and emits nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -21,6 +22,7 @@ from s2s.frontend.lower.operands import OrderedEmitter
 
 _REWRITINGS: dict[type, Callable[[Lowering, Any], Any]] = {}
 _BRANCHING: dict[type, Callable[[Lowering, Any, str], None]] = {}
+_AMOUNTING: dict[type, Callable[[Lowering, Any], list[Any]]] = {}
 
 # Operands that are not evaluated by reading an atom: they unpack or format it, at their turn.
 _ACTING = (gast.Starred, gast.keyword, gast.FormattedValue)
@@ -41,6 +43,16 @@ def branches(*types: type) -> Callable[[Any], Any]:
 
     def register(rewriting: Any) -> Any:
         _put(_BRANCHING, types, rewriting)
+        return rewriting
+
+    return register
+
+
+def rewrites(*types: type) -> Callable[[Any], Any]:
+    """Register a rewriting `(lowering, node)` that gives the statements to which the node amounts."""
+
+    def register(rewriting: Any) -> Any:
+        _put(_AMOUNTING, types, rewriting)
         return rewriting
 
     return register
@@ -68,12 +80,13 @@ class Lowering(OrderedEmitter):
     def __init__(self, names: Names, origins: Callable[[Any], core.Origin], origin: core.Origin) -> None:
         super().__init__(names, origin)
         self.origins = origins
-        self.flow = FlowAnalysis(self.swallows)
+        self.flow = FlowAnalysis(self.swallows, self.rewritten)
         self.loops: list[Loop] = []
         self.result: str | None = None  # what early returns store
         self.returned: str | None = None  # the flag that tells that one was met
         self.renamed: dict[str, str] = {}  # the targets of open comprehensions
         self.read: dict[str, core.Origin] = {}
+        self._amounts: dict[int, tuple[Any, list[Any]]] = {}  # the node is held, so that its id stays its own
 
     def refuse(self, what: str, node: Any = None) -> errors.NotCompiled:
         """The error that says what is not compiled, and where."""
@@ -88,6 +101,17 @@ class Lowering(OrderedEmitter):
         """Emit what a statement does."""
         with self.at(core.origin_of(node) or self.origins(node)):
             self._rewriting(node)(self, node)
+
+    def rewritten(self, node: Any) -> list[Any] | None:
+        """The statements to which one amounts, always the same; None where it is lowered as it is."""
+        rewriting = _AMOUNTING.get(type(node))
+        if rewriting is None:
+            return None
+        if id(node) not in self._amounts:
+            origin = core.origin_of(node) or self.origins(node)
+            made = [s if core.origin_of(s) else core.place(s, origin) for s in rewriting(self, node)]
+            self._amounts[id(node)] = node, made
+        return self._amounts[id(node)][1]
 
     def value(self, node: Any) -> Any:
         """Emit what an expression needs; gives a Core expression for it."""
@@ -141,6 +165,12 @@ class Lowering(OrderedEmitter):
 
     # --- names
 
+    def bind(self, hint: str, value: Any) -> Any:
+        """A name that means an object in the lowered function: that of the user's, if there is one."""
+        scope, name = self.names.scope.bind(hint, value, self.names.local)
+        self.names = replace(self.names, scope=scope)
+        return core.name(name)
+
     def take_over(self, outer: Lowering, own: Iterable[str]) -> None:
         """Lower a function within `outer`: its own variables get names that nothing else has."""
         self._temporaries = outer._temporaries
@@ -150,6 +180,7 @@ class Lowering(OrderedEmitter):
     def take_back(self, inner: Lowering) -> None:
         """Go on after a function within this one."""
         self._temporaries = inner._temporaries
+        self.names = replace(self.names, scope=inner.names.scope)
         self.read = {**inner.read, **self.read}
 
     def load(self, node: Any) -> Any:
