@@ -115,10 +115,11 @@ class Forward:
         keywords = dict(zip(self._tangents, dots.values()))
         try:
             assert self.compiled.built is not None
-            return self.compiled.built.function(*self.args, **self.keywords, **keywords)  # type: ignore[no-any-return]
+            value, tangent = self.compiled.built.function(*self.args, **self.keywords, **keywords)
         except Exception as error:
             annotate(error)
             raise
+        return value, pytree.map(_own, tangent)  # a tangent of what is returned as it came is what the caller gave
 
     @cached_property
     def _tangents(self) -> tuple[str, ...]:
@@ -241,6 +242,10 @@ def carries_derivative(tree: Any) -> bool:
 def zero_tangent(tree: Any) -> Any:
     """The tangent of what does not move."""
     return pytree.map(_zero, tree)
+
+
+def _own(tangent: Any) -> Any:
+    return np.array(tangent) if isinstance(tangent, np.ndarray) else tangent
 
 
 def _zero(x: Any) -> Any:

@@ -141,3 +141,15 @@ def test_a_decomposition_on_the_tape_is_differentiated_twice():
     with pytest.warns(s2s.FallbackWarning):
         _, tangent = s2s.jvp(s2s.grad(norm_of_listed), (x,), (x_dot,))
     np.testing.assert_allclose(tangent, 3 * (5 * x_dot + x * (x @ x_dot) / 5))
+
+
+@pytest.mark.parametrize("f", [lambda x: x, lambda x: x[1:], lambda x: (x, [x[::-1], x * 1.0])])
+def test_tangents_of_results_are_nobody_elses(f):
+    x, x_dot = np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3])
+    _, pushforward = s2s.linearize(f, x)
+    for tangent in (s2s.jvp(f, (x,), (x_dot,))[1], pushforward(x_dot)):
+        arrays = [x, x_dot]
+        for leaf in s2s.runtime.pytree.leaves(tangent):
+            assert not any(np.shares_memory(leaf, other) for other in arrays)
+            arrays.append(leaf)
+    np.testing.assert_array_equal(x_dot, [0.1, 0.2, 0.3])

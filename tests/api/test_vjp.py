@@ -315,3 +315,39 @@ def test_array_that_is_written_into_and_held_by_a_list():
         np.testing.assert_allclose(pullback(1.0)[0], s2s.grad(f, strict=True)(u))
     # f(u) = u1**4 + (u1 u2)**2 + u2**2
     np.testing.assert_allclose(pullback(1.0)[0], [0, 4 * 8 + 2 * 2 * 9, 2 * 3 * 4 + 6])
+
+
+def pair_of_views(x):
+    return x, x[::-1]
+
+
+def array_twice(x):
+    y = x * x
+    return [y, {"again": y, "part": y[1:]}]
+
+
+def buffer_and_its_view(x):
+    y = np.sin(x)
+    y[0] *= y[1]
+    return y, y[1:]
+
+
+@pytest.mark.parametrize("f", [pair_of_views, array_twice, buffer_and_its_view])
+def test_cotangents_that_are_given_are_left_alone(f):
+    x = np.array([0.3, -0.7, 1.1])
+    out, pullback = s2s.vjp(f, x, strict=True)
+    rng = np.random.default_rng(2)
+    seed = s2s.runtime.pytree.map(lambda leaf: rng.normal(size=leaf.shape), out)
+    before = [leaf.copy() for leaf in s2s.runtime.pytree.leaves(seed)]
+
+    def weighed(x):
+        return sum(np.sum(a * b) for a, b in zip(s2s.runtime.pytree.leaves(f(x)), before))
+
+    steps = 1e-6 * np.eye(3)
+    expected = np.array([(weighed(x + step) - weighed(x - step)) / 2e-6 for step in steps])
+    for _ in range(2):
+        (gradient,) = pullback(seed)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-7, atol=1e-8)
+        for leaf, old in zip(s2s.runtime.pytree.leaves(seed), before):
+            np.testing.assert_array_equal(leaf, old)
+            assert not np.shares_memory(leaf, gradient)

@@ -56,7 +56,7 @@ class _Joint:
         *body, last = self.fn.body
         origin = core.origin_of(last)
         result, aux = self.results(last)
-        seed = self.seed()
+        seed, seed_kind = self.seed(), self.seed_kind(result)
         self.sweep.bar.reserved.add(seed)
         bars, out = self.seeded(result, seed, origin)
         roots = {root for root, _ in self.fn.facts.leaves.values()}
@@ -78,7 +78,7 @@ class _Joint:
             scope=self.namer.scope,
         )
         self.check_bound(new)
-        return self.with_kinds(new, seed)
+        return self.with_kinds(new, seed, seed_kind)
 
     def check_bound(self, new: Function) -> None:
         """Refuse a reverse sweep that needs a meeting name, for its shape, where that may be unbound."""
@@ -264,10 +264,17 @@ class _Joint:
         atom = hold(value)
         return [*stmts, core.place(gast.Return(atom), None)]
 
-    def with_kinds(self, new: Function, seed: str) -> Function:
+    def seed_kind(self, result: Any) -> K.Kind:
+        """The kind of the seed: a number; of a pair it is like the result, and the shadow of a container the caller's."""
+        kind = self.kind(result)
+        if not self.split:
+            return K.FLOAT
+        return K.UNKNOWN if K.children(kind) is not None or self.task.result is not None else kind
+
+    def with_kinds(self, new: Function, seed: str, seed_kind: K.Kind) -> Function:
         """Facts of the whole function: the primal's, the adjoints' (of like kind), and the temporaries'."""
         facts = self.fn.facts
-        known = {**facts.kinds, **self.sweep.kinds, seed: K.FLOAT}
+        known = {**facts.kinds, **self.sweep.kinds, seed: seed_kind}
         # A meeting name has another shape in another round: in the reverse sweep it says nothing of adjoints.
         meeting = {name for name, times in assignments(self.fn).items() if times > 1}
         facts = facts.without_shapes_of(meeting)
