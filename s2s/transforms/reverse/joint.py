@@ -265,7 +265,7 @@ class _Joint:
         return [*stmts, core.place(gast.Return(atom), None)]
 
     def seed_kind(self, result: Any) -> K.Kind:
-        """The kind of the seed: a number; of a pair it is like the result, and the shadow of a container the caller's."""
+        """The kind of the seed: a number; of a pair it is like the result, and of a container the caller's shadow."""
         kind = self.kind(result)
         if not self.split:
             return K.FLOAT
