@@ -26,6 +26,7 @@ from s2s.errors import NotCompiled, S2SError, SourceUnavailableError, Unsupporte
 from s2s.kinds import Kind
 from s2s.rules.registry import registry
 from s2s.transforms.foreign import opened
+from s2s.transforms.givenback import refuse_to_give_back, with_written
 from s2s.transforms.operations import Operations
 from s2s.transforms.task import Program, Task
 from s2s.transforms.usercalls import Callee, generalised, widened
@@ -68,7 +69,10 @@ class Callees:
         self.assumed: dict[Key, Kind] | None = None  # while a fixed point is looked for
         self.visited: set[Key] = set()
         self.changed = False
-        self.checked: dict[Key, S2SError | None] = {}
+        self.writes: dict[Key, tuple[str, ...] | S2SError] = {}
+        self.assumed_writes: dict[Key, tuple[str, ...]] | None = None
+        self.visited_writes: set[Key] = set()
+        self.unwritten: dict[Key, tuple[Function, tuple[str, ...]]] = {}  # the programs before writes get versions
         self.made: OrderedDict[Hashable, Any] = OrderedDict()
 
     # --- kinds of results ---
@@ -89,7 +93,7 @@ class Callees:
     def find_results(self, key: Key) -> None:
         """The kinds of what a function returns, and those that it calls: the least fixed point from below."""
         if len(self.results) > _ENTRIES:
-            for known in (self.used, self.results, self.checked):
+            for known in (self.used, self.results, self.writes):
                 known.clear()
         self.assumed = {}
         try:
@@ -134,26 +138,60 @@ class Callees:
         local = getattr(atom, "id", None) in fn.local_names()
         return fn.facts.kinds.get(atom.id, K.NEVER) if local else Operations(fn).kind(atom)
 
-    def check(self, callee: Callee, kinds: Sequence[Kind]) -> None:
-        """See `Program.check`."""
-        from s2s.transforms.pipeline import ANALYSE
+    # --- writes into arguments ---
 
+    def written(self, callee: Callee, kinds: Sequence[Kind]) -> tuple[str, ...]:
+        """See `Program.written`."""
         with STORE.lock:
             key = self.key(callee, kinds)
-            if key not in self.checked:
-                self.checked[key] = None
-                fn, task = self.lowered(callee), self.task("vjp", callee, key[1])
-                try:
-                    for step in ANALYSE:
-                        fn = step(fn, task)
-                    if fn.facts.written:
-                        what = f"`{callee.name}` writes into its argument `{fn.facts.written[0]}`"
-                        raise NotCompiled(f"{what}, and is too long to be inlined, or calls itself", origin=fn.origin)
-                except S2SError as refusal:
-                    self.checked[key] = refusal
-            known = self.checked[key]
-            if known is not None:
-                raise known
+            if key not in self.writes and self.assumed_writes is not None:
+                return self.visit_writes(key)
+            if key not in self.writes:
+                self.find_writes(key)
+            found = self.writes[key]
+            if isinstance(found, S2SError):
+                raise found
+            return found
+
+    def find_writes(self, key: Key) -> None:
+        """The parameters that a function writes into, and those that it calls: as of kinds, the least fixed point."""
+        self.assumed_writes = {}
+        try:
+            while True:
+                self.visited_writes, before = set(), dict(self.assumed_writes)
+                self.visit_writes(key)
+                if self.assumed_writes == before:
+                    break
+            for (callee, *_), (fn, written) in self.unwritten.items():
+                refuse_to_give_back(fn, written, callee.name)
+            self.writes.update(self.assumed_writes)
+        except S2SError as refusal:
+            self.writes[key] = refusal
+        finally:
+            self.assumed_writes = None
+            self.unwritten.clear()
+
+    def visit_writes(self, key: Key) -> tuple[str, ...]:
+        """The parameters that are assumed to be written into, and those that are under the assumptions."""
+        assert self.assumed_writes is not None
+        known = self.assumed_writes.setdefault(key, ())
+        if key not in self.visited_writes:
+            self.visited_writes.add(key)
+            found = {*known, *self.written_under(key, known)}
+            known = self.assumed_writes[key] = tuple(p for p in key[0].params if p in found)
+        return known
+
+    def written_under(self, key: Key, assumed: tuple[str, ...]) -> tuple[str, ...]:
+        from s2s.transforms.pipeline import ANALYSE
+        from s2s.transforms.stores import stores
+
+        callee, kinds, _ = key
+        fn, task = with_written(self.lowered(callee), assumed), self.task("vjp", callee, kinds)
+        for step in ANALYSE:
+            if step is stores and assumed:
+                self.unwritten[key] = fn, assumed
+            fn = step(fn, task)
+        return fn.facts.written
 
     # --- compiled functions ---
 
@@ -247,7 +285,8 @@ class Callees:
         except (SourceUnavailableError, UnsupportedSyntaxError) as error:
             raise NotCompiled(error.message, origin=error.origin) from error
         fn = fix(fn, {name: static.value for name, static in callee.fixed})
-        return fn if callee.itself is None else opened(fn, callee.function, callee.itself)
+        fn = fn if callee.itself is None else opened(fn, callee.function, callee.itself)
+        return with_written(fn, callee.gives_back)
 
 
 def _BEFORE_VERSIONS() -> Iterator[Any]:

@@ -41,8 +41,8 @@ class SourceProgram:
     def result(self, called: Callee, kinds: Sequence[Kind]) -> Kind:
         return self.callees.result(called, kinds)
 
-    def check(self, called: Callee, kinds: Sequence[Kind]) -> None:
-        self.callees.check(called, kinds)
+    def written(self, called: Callee, kinds: Sequence[Kind]) -> tuple[str, ...]:
+        return self.callees.written(called, kinds)
 
     def pair(self, called: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> Pair:
         return self.callees.pair(called, kinds, active)

@@ -11,6 +11,7 @@ inline      the splicing: a body in the place of a call
 parameters  what a call gives each parameter
 anew        functions that are known by their code: what differs from one to the next is read from them
 usercalls   the form of the calls that stay
+givenback   those of functions that write into their arguments
 methods     methods and properties of known objects -> calls of functions
 spread      calls with `*args` and `**kwargs` -> plain calls
 foreign     what an inlined body keeps of its own scope

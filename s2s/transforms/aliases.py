@@ -24,6 +24,7 @@ from s2s.transforms.infer import WRITING
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations
 from s2s.transforms.structure import statements
+from s2s.transforms.usercalls import user_callee
 
 Pairs = dict[str, set[str]]  # symmetric: with whom each name may share memory
 
@@ -32,7 +33,8 @@ class Aliases:
     """The pairs of one function.
 
     `others` gives, for each statement that writes into memory (by identity), the names that may share memory with
-    what it writes into and are read later. `find` gives one name for all that may share memory at any time.
+    what it writes into and are read later; `before`, for the value of each assignment and effect, and for the last
+    statement, the pairs that it finds. `find` gives one name for all that may share memory at any time.
     """
 
     def __init__(self, fn: Function, operations: Operations) -> None:
@@ -41,6 +43,7 @@ class Aliases:
         self.kind = operations.kind
         self.lives = Liveness(fn)
         self.others: dict[int, set[str]] = {}
+        self.before: dict[int, Pairs] = {}
         self.leader: dict[str, str] = {}
         self.block(fn.body, {}, 0)
 
@@ -49,6 +52,10 @@ class Aliases:
         while self.leader.setdefault(name, name) != name:
             self.leader[name] = name = self.leader[self.leader[name]]
         return name
+
+    def share(self, at: Any, one: str, other: str) -> bool:
+        """Whether two names may share memory where a value is computed: that of a statement."""
+        return one == other or other in self.before.get(id(at), {}).get(one, ())
 
     def sharing(self, names: Iterable[str]) -> Callable[[str], bool]:
         """Tells of a name whether it may share memory with one of some names at any time."""
@@ -70,6 +77,8 @@ class Aliases:
         return {n: others for n, others in kept.items() if others}
 
     def statement(self, stmt: Any, pairs: Pairs, live: int) -> Pairs:
+        if isinstance(stmt, (gast.Assign, gast.Expr, gast.Return)):
+            self.before[id(stmt.value)] = _union(pairs, self.before.get(id(stmt.value), {}))
         if isinstance(stmt, gast.Assign):
             for name in core.writes(stmt):
                 pairs = self.bound(name, stmt.value, pairs)
@@ -155,6 +164,9 @@ def passed_through(node: Any, operations: Operations) -> list[Any]:
 
     The result of `append` is the list, which holds what was appended from then on.
     """
+    user = user_callee(operations.function(node), node)
+    if user is not None and user.gives_back:
+        return [arg for param, arg in zip(user.params, node.args) if param not in user.gives_back]
     found = operations.conduct(node)
     if found is None:
         return [core.name(n) for n in sorted(core.reads(node))]

@@ -26,6 +26,7 @@ from s2s.transforms.aliases import Aliases, written_in
 from s2s.transforms.callee import attribute_kind
 from s2s.transforms.conduct import followed, in_numpy
 from s2s.transforms.copies import assignments, copies
+from s2s.transforms.givenback import Given
 from s2s.transforms.infer import expression_kinds, infer
 from s2s.transforms.known import LOOKING
 from s2s.transforms.lists import Lists
@@ -315,6 +316,9 @@ class Mutation:
                 self.fits(call.args[0], self.kind(call.args[2]), origin)
                 return [self.store(AT[function.__self__], *call.args, origin=origin)], none
             raise NotCompiled(f"`np.{function.__self__.__name__}.at` is not compiled yet", origin=origin)
+        user = user_callee(function, call)
+        if user is not None and self.program.callee(user.function) is not None:
+            return Given(self, user, call, origin).stored(function)
         self.refuse(call, function, origin)
         return None
 
@@ -367,10 +371,6 @@ class Mutation:
 
     def refuse(self, call: Any, function: Any, origin: Any) -> None:
         """Refuse a call that may write into what it is given in a way that is not known."""
-        user = user_callee(function, call)
-        if user is not None and self.program.callee(user.function) is not None:
-            self.program.check(user, [self.kind(a) for a in call.args])
-            return
         if self.writes(call):
             what = getattr(function, "__name__", "a function")
             raise NotCompiled(f"an in-place write by `{what}` is not compiled yet", origin=origin)

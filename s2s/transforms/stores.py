@@ -35,6 +35,7 @@ from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases, written_in
 from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.copies import assignments
+from s2s.transforms.givenback import refuse_shared
 from s2s.transforms.infer import expression_kinds, infer
 from s2s.transforms.operations import Operations, basic_index, boolean_index
 from s2s.transforms.rulebody import Namer
@@ -55,6 +56,7 @@ def stores(fn: Function, task: Task) -> Function:
     private = _with_private_arguments(fn, aliases, written)
     if private is not fn:
         aliases = Aliases(private, Operations(private))
+    refuse_shared(private, aliases)
     return infer(_Stores(private, aliases).run(), task)
 
 

@@ -54,8 +54,8 @@ class Program(Protocol):
         """The kind of what a function returns for arguments of these kinds; NEVER where that is being asked already."""
         ...
 
-    def check(self, called: Called, kinds: Sequence[Kind]) -> None:
-        """Raises NotCompiled for a function that does what a program cannot hold, such as to write into arguments."""
+    def written(self, called: Called, kinds: Sequence[Kind]) -> tuple[str, ...]:
+        """The parameters into which a function writes. Raises NotCompiled for one that a program cannot hold."""
         ...
 
     def pair(self, called: Called, kinds: Sequence[Kind], active: Sequence[str]) -> Pair:

@@ -34,27 +34,29 @@ class Callee:
     fixed: parameters whose arguments are known by identity, and are not passed.
     params: those that are passed, in order.
     itself: the first of them, where the function itself is passed, from which its cells are read (`anew.py`).
+    gives_back: those into which the function writes. It works on copies of these, and returns `(result, *copies)`.
     """
 
     function: types.FunctionType
     fixed: tuple[tuple[str, K.Static], ...]
     params: tuple[str, ...]
     itself: str | None = None
+    gives_back: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         return self.function.__name__ if self.function.__name__.isidentifier() else "lambda_"
 
 
-_stand_ins: weakref.WeakValueDictionary[tuple[Any, ...], types.FunctionType] = weakref.WeakValueDictionary()
-_callees: weakref.WeakKeyDictionary[types.FunctionType, Callee] = weakref.WeakKeyDictionary()
+stand_ins: weakref.WeakValueDictionary[tuple[Any, ...], types.FunctionType] = weakref.WeakValueDictionary()
+callees: weakref.WeakKeyDictionary[types.FunctionType, Callee] = weakref.WeakKeyDictionary()
 
 
 def callee_of(function: Any) -> Callee | None:
     """What a function is called as, if it is a user's and all its parameters are positional."""
     if not isinstance(function, types.FunctionType):
         return None
-    made = _callees.get(function)
+    made = callees.get(function)
     if made is not None:
         return made
     if not is_users(function) or not _is_plain(function):
@@ -102,7 +104,7 @@ def in_form(
         return function
     held = tuple((name, K.Static(value)) for name, value in fixed)
     key = (function, held, passes_itself)
-    stand_in = _stand_ins.get(key)
+    stand_in = stand_ins.get(key)
     if stand_in is None:
         params = tuple(p for p in parameters(function) if p not in dict(fixed))
         code = function.__code__
@@ -110,8 +112,8 @@ def in_form(
         itself = core.unique("itself", taken.__contains__) if passes_itself else None
         if itself is not None:
             params = (itself, *params)
-        stand_in = _stand_ins[key] = _stand_in(function, dict(fixed), params, itself)
-        _callees[stand_in] = Callee(function, held, params, itself)
+        stand_in = stand_ins[key] = _stand_in(function, dict(fixed), params, itself)
+        callees[stand_in] = Callee(function, held, params, itself)
     return stand_in
 
 
