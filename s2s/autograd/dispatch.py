@@ -13,7 +13,18 @@ import numpy as np
 
 from s2s.autograd import operation
 from s2s.autograd.modes import state
-from s2s.autograd.nodes import LISTS, BoundNode, RuleNode, form, hold, is_active_result, plain, values_in
+from s2s.autograd.nodes import (
+    LISTS,
+    BoundNode,
+    RuleNode,
+    form,
+    hold,
+    is_active_result,
+    items_of,
+    out_of,
+    plain,
+    values_in,
+)
 from s2s.autograd.operation import WHOLE, Operation, Plan
 from s2s.autograd.value import Output, Value, View, dtype_of, ndarray
 from s2s.errors import MissingRuleError
@@ -207,10 +218,12 @@ def _shapes_bound(plan: Plan, bound: Sequence[Any], out: Any) -> Any:
 
 
 def _results(node: BoundNode, out: Any, cls: Any) -> Any:
-    kind = type(out)
-    node.results = kind, [(np.shape(a), dtype_of(a)) for a in out]
-    parts = [cls.make(a, Output(node, i, dtype_of(a))) if is_active_result(a) else a for i, a in enumerate(out)]
-    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    leaves = items_of(out)
+    node.results = out_of(out, iter([None] * len(leaves))), [(np.shape(a), dtype_of(a)) for a in leaves]
+    return out_of(
+        out,
+        (cls.make(a, Output(node, i, dtype_of(a))) if is_active_result(a) else a for i, a in enumerate(leaves)),
+    )
 
 
 # --- views ------------------------------------------------------------------------------------------------------

@@ -153,7 +153,8 @@ class WriteThrough(Node):
             written = region.copy()
             region[...] = 0
         else:
-            copy = recording.make(copy, g._node)
+            parent = g.parent()
+            copy = recording.make(copy) if parent is None else recording.linked(copy, parent)
             region = replay(self.view, copy)
             written = apply(np.copy, (region,))
             region[...] = 0.0

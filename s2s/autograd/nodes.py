@@ -94,7 +94,7 @@ class BoundNode(RuleNode):
     """A call with keywords, sequences of values or several results: bound by the rule.
 
     places: for each parent the position of its parameter and the path within it.
-    results: the shapes and dtypes of several results, and the type that holds them.
+    results: of several results, which may be nested: how they are nested, and their shapes and dtypes in order.
     """
 
     __slots__ = ("places", "results")
@@ -123,7 +123,7 @@ class BoundNode(RuleNode):
         return result
 
     def _whole(self, g: dict[int, Any], recording: type[Value] | None) -> Any:
-        kind, forms = self.results
+        nesting, forms = self.results
         parts = []
         for i, (shape, dtype) in enumerate(forms):
             part = g.get(i)
@@ -131,7 +131,7 @@ class BoundNode(RuleNode):
                 zeros = np.zeros(shape, dtype if dtype.kind in "fc" else float)
                 part = zeros if recording is None else recording.make(zeros)
             parts.append(part)
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        return out_of(nesting, iter(parts))
 
     def _read(self, recording: type[Value] | None) -> tuple[Any, list[Any]]:
         if self.values is None:
@@ -151,11 +151,11 @@ class BoundNode(RuleNode):
     def _linked_results(self, ans: Any, recording: type[Value]) -> Any:
         if self.results is None:
             return recording.linked(ans, self)
-        kind = self.results[0]
-        parts = [
-            recording.make(a, Output(self, i, dtype_of(a))) if is_active_result(a) else a for i, a in enumerate(ans)
-        ]
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        parts = (
+            recording.make(a, Output(self, i, dtype_of(a))) if is_active_result(a) else a
+            for i, a in enumerate(items_of(ans))
+        )
+        return out_of(self.results[0], parts)
 
 
 def pull_through(
@@ -192,8 +192,26 @@ def freed(name: str) -> GraphFreedError:
 
 
 def is_active_result(a: Any) -> bool:
-    """Whether a result can carry a gradient."""
-    return dtype_of(a).kind in "fc"
+    """Whether a result can carry a gradient; TypeError for what may hold one where it is not seen."""
+    kind = dtype_of(a).kind
+    if kind == "O" and a is not None:
+        raise TypeError(f"a function with a rule has returned a {type(a).__name__}, which cannot be recorded")
+    return kind in "fc"
+
+
+def items_of(results: Any) -> list[Any]:
+    """What nested lists and tuples hold, in order."""
+    if not isinstance(results, LISTS):
+        return [results]
+    return [item for part in results for item in items_of(part)]
+
+
+def out_of(results: Any, items: Iterator[Any]) -> Any:
+    """The next items, nested as `results` are."""
+    if not isinstance(results, LISTS):
+        return next(items)
+    parts = [out_of(part, items) for part in results]
+    return type(results)(*parts) if hasattr(results, "_fields") else type(results)(parts)
 
 
 # --- what nodes hold --------------------------------------------------------------------------------------------

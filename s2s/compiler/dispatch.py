@@ -103,6 +103,8 @@ def dispatcher(
     closure = tuple(cells[n] if n in cells else types.CellType(names[n]) for n in code.co_freevars)
     made = types.FunctionType(code, function.__globals__, function.__name__, defaults, closure)
     made.__kwdefaults__ = {**keyword_defaults, layout.seed: _ONE}
+    # Ours, not the user's: a record calls it as it is, so that it sees that its arguments are recorded.
+    made.__module__ = __name__
     return made
 
 

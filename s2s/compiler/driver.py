@@ -360,6 +360,7 @@ def _sum_of(function: Callable[..., Any]) -> Callable[..., Any]:
         return np.sum(function(*args, **keywords))
 
     total.__name__ = getattr(function, "__name__", "total")
+    total.__module__ = function.__module__  # a record rebuilds it where it rebuilds the function
     total.__signature__ = inspect.signature(function, follow_wrapped=False)  # type: ignore[attr-defined]
     return total
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import sys
 import threading
@@ -11,7 +12,8 @@ from types import FrameType
 
 from s2s.errors import FallbackWarning, S2SError, SourceUnavailableError, UnsupportedSyntaxError
 
-_PACKAGE = str(pathlib.Path(__file__).parent.parent)
+# Frames of these files are not the user's: ours, and those through which our cached properties run.
+_OURS = (str(pathlib.Path(__file__).parent.parent), "<s2s ", functools.__file__)
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def caller() -> FrameType:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith((_PACKAGE, "<s2s ")):
+        if not file.startswith(_OURS):
             return frame
         frame = frame.f_back
     return sys._getframe(1)

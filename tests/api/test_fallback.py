@@ -1,5 +1,6 @@
 """What is not compiled is recorded on the tape: one warning for each place that calls, a record, the right number."""
 
+import math
 import warnings
 
 import numpy as np
@@ -35,6 +36,87 @@ def test_warning_names_the_function_the_reason_and_the_line_of_the_call():
     np.testing.assert_allclose(got, np.cos(0.5) * 0.5 + np.sin(0.5))
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+CALLS = {
+    "grad": lambda f: s2s.grad(f)(0.5),
+    "value_and_grad": lambda f: s2s.value_and_grad(f)(0.5),
+    "elementwise_grad": lambda f: s2s.elementwise_grad(f)(0.5),
+    "jvp": lambda f: s2s.jvp(f, (0.5,), (1.0,)),
+    "vjp": lambda f: s2s.vjp(f, 0.5),
+    "linearize": lambda f: s2s.linearize(f, 0.5)[1](1.0),
+    "jacobian": lambda f: s2s.jacobian(f)(0.5),
+    "jacfwd": lambda f: s2s.jacfwd(f)(0.5),
+    "hessian": lambda f: s2s.hessian(f)(0.5),
+    "hvp": lambda f: s2s.hvp(f, (0.5,), (1.0,)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_warns_at_the_users_line(name):
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            CALLS[name](no_source())
+        assert caught
+        assert {w.filename for w in caught} == {__file__}
+
+
+# --- derivatives of what is on the tape ---------------------------------------------------------------------------
+
+
+def elementary(x):
+    """Scalar functions of `math`, in a function that the compiler does not take."""
+    return sorted([math.sin(x) * x, 1e9])[0]
+
+
+@pytest.mark.filterwarnings("ignore::s2s.FallbackWarning")
+@pytest.mark.parametrize("make", [s2s.grad, s2s.elementwise_grad])
+def test_derivatives_of_a_recorded_gradient_stay_right_however_often_it_was_called(make):
+    def second(x):
+        return 2 * math.cos(x) - x * math.sin(x)
+
+    df = make(elementary)
+    for x in (0.3, 0.5, 0.8, 1.1):
+        assert math.isclose(s2s.grad(df)(x), second(x), rel_tol=1e-12)
+        assert math.isclose(s2s.jvp(df, (x,), (2.0,))[1], 2 * second(x), rel_tol=1e-12)
+        assert math.isclose(s2s.vjp(df, x)[1](3.0)[0], 3 * second(x), rel_tol=1e-12)
+        assert math.isclose(s2s.jacobian(df)(x), second(x), rel_tol=1e-12)
+        assert math.isclose(s2s.linearize(df, x)[1](1.0), second(x), rel_tol=1e-12)
+        assert math.isclose(s2s.value_and_grad(df)(x)[1], second(x), rel_tol=1e-12)
+        assert math.isclose(df(x), math.sin(x) + x * math.cos(x), rel_tol=1e-12)
+
+
+NESTED = {
+    "array": lambda q: np.array([[q[0], 1.0], [q[1] * q[2], q[3]]]),
+    "asarray": lambda q: np.asarray(((q[0], q[1]), (0.5, q[3] * q[3]))),
+    "three levels": lambda q: np.array([[[q[0]], [q[1]]], [[q[2] ** 2], [q[3]]]])[..., 0],
+    "arrays in lists": lambda q: np.array([[q[:2], q[2:]], [q[1:3], q[:2] * q[2:]]]).reshape(4, 2)[1:3],
+    "dot": lambda q: np.dot([[q[0], q[1]], [q[2], q[3]]], q[:2].reshape(2, 1) * np.ones((2, 2))),
+    "sine": lambda q: np.sin([[q[0], q[1]], [q[2], q[3] * q[0]]]),
+}
+
+
+@pytest.mark.filterwarnings("ignore::s2s.FallbackWarning")
+@pytest.mark.parametrize("name", NESTED)
+def test_nested_lists_carry_tangents_and_second_derivatives_on_the_tape(name):
+    make = NESTED[name]
+
+    def f(q):
+        a = make(q)
+        return sorted([np.sum(np.cos(a) * a[::-1]), 1e9])[0]
+
+    rng = np.random.default_rng(8)
+    q, direction = rng.normal(size=4), rng.normal(size=4)
+    df = s2s.grad(f)
+    h = 1e-6
+    slope = (f(q + h * direction) - f(q - h * direction)) / (2 * h)
+    curve = (df(q + h * direction) - df(q - h * direction)) / (2 * h)
+    np.testing.assert_allclose(s2s.jvp(f, (q,), (direction,))[1], slope, rtol=1e-6)
+    np.testing.assert_allclose(df(q) @ direction, slope, rtol=1e-6)
+    np.testing.assert_allclose(s2s.hvp(f, (q,), (direction,)), curve, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(s2s.hessian(f)(q) @ direction, curve, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(s2s.grad(lambda v: df(v) @ direction)(q), curve, rtol=1e-5, atol=1e-8)
 
 
 def test_one_warning_for_each_place_that_calls():

@@ -350,3 +350,14 @@ def test_flat_shows_later_writes():
     c[0, 1] = x[1] * x[1]
     backward(row[2] * 3.0)
     same(x.grad, [0.0, 18.0, 0.0])
+
+
+def test_a_write_through_a_view_keeps_the_cotangent_that_a_leaf_gives():
+    x, g, d = (np.random.default_rng(i).normal(size=4) for i in range(3))
+    v, seed = Variable(x, requires_grad=True), Variable(g, requires_grad=True)
+    y = v.clone()
+    y[:2] *= 3.0
+    (by_v,) = grad(y, v, seed, create_graph=True)
+    (by_seed,) = grad(by_v, seed, Variable(d))
+    np.testing.assert_allclose(by_v.detach().numpy(), g * [3, 3, 1, 1])
+    np.testing.assert_allclose(by_seed.numpy(), d * [3, 3, 1, 1])

@@ -6,8 +6,10 @@ every program must come out right; the eager run may refuse one, but if it does 
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
+import s2s
 from s2s.autograd import Variable, grad
 from s2s.autograd.record import tape_value_and_grad
 from s2s.errors import InplaceModificationError
@@ -109,3 +111,36 @@ def test_gradients_of_random_programs(program, seed):
     except InplaceModificationError:
         return
     np.testing.assert_allclose(g.numpy(), expected, rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.filterwarnings("ignore::s2s.FallbackWarning")
+@settings(max_examples=40)
+@given(st.lists(INSTRUCTION, min_size=2, max_size=7), st.integers(0, 1000))
+def test_tangents_and_second_derivatives_of_random_programs(program, seed):
+    rng = np.random.default_rng(seed)
+    x, direction = rng.uniform(0.2, 1.0, N), rng.normal(size=N)
+
+    def f(x):
+        return run(program, x)
+
+    def slope(x):
+        return tape_value_and_grad(run, ["x"], (program, x))[2]["x"]
+
+    def second(h):
+        return (slope(x + h * direction) - slope(x - h * direction)) / (2 * h)
+
+    with np.errstate(all="ignore"):
+        if not smooth(program, x):
+            return
+        expected = second(1e-5)
+        if not np.allclose(expected, second(3e-5), rtol=1e-4, atol=1e-4) or np.max(np.abs(expected)) > 1e5:
+            return
+        value, tangent = s2s.jvp(f, (x,), (direction,))
+        assert value == run(program, x)
+        np.testing.assert_allclose(tangent, slope(x) @ direction, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(s2s.hvp(f, (x,), (direction,)), expected, rtol=1e-3, atol=1e-3)
+        df = s2s.grad(f)
+        for _ in range(3):
+            np.testing.assert_array_equal(df(x), slope(x))
+            np.testing.assert_allclose(s2s.jvp(df, (x,), (direction,))[1], expected, rtol=1e-3, atol=1e-3)
+            np.testing.assert_allclose(s2s.vjp(df, x)[1](direction)[0], expected, rtol=1e-3, atol=1e-3)

@@ -18,6 +18,7 @@ import numpy as num
 import pytest
 from numpy import exp as e_to_the
 
+from s2s import rules
 from s2s.autograd.proxies import has_value
 from s2s.autograd.record import contains_variable, record, tape_gradient, tape_value_and_grad
 from s2s.autograd.traced import Traced
@@ -858,3 +859,12 @@ def test_a_class_over_a_type_of_numbers():
         return x * Length(3.0).doubled() if issubclass(Length, float) and Length.unit == "m" else x
 
     assert gradient(f, 1.5) == 6.0
+
+
+def test_results_that_hide_values_are_refused():
+    def hides(x):
+        return [{"x": x}, x]
+
+    rules.linear(hides, wrt="x")(lambda g, ans, x: g[1])
+    with pytest.raises(TypeError, match="returned a dict"):
+        gradient(lambda x: np.sum(hides(x)[0]["x"]), X3)
