@@ -192,7 +192,7 @@ class Rebuilder:
         name = function.__module__ or ""
         if name.startswith("s2s.") and not name.startswith(("s2s.rules", "s2s.autograd.operation")):
             return FunctionProxy(function) if operation.find(function) is not None else function
-        if is_library(function):
+        if is_library(function) or (operation.find(function) is not None and not name.startswith("s2s.")):
             return FunctionProxy(function)
         return self.rebuild(function)
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.autograd import operation
 from s2s.autograd.proxies import is_library, package
 from s2s.autograd.traced import line_of
 from s2s.errors import UnsupportedSyntaxError
@@ -103,6 +104,8 @@ class Unrebuilt:
         if _is_ours(function) or self._functions > _MOST:
             return
         self._functions += 1
+        if operation.find(function) is not None:
+            raise _of_own_rule(function)
         line = asks_type(function.__code__, method.own)
         if line:
             raise _refusal(function, line)
@@ -262,6 +265,14 @@ def _slots(value: Any) -> Iterator[Any]:
 
 # The slots of classes, which stay as they are.
 _SLOTS: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
+def _of_own_rule(function: types.FunctionType) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"{function.__qualname__} has a rule of its own, and is reached through an object or a container, where a "
+        "record does not see its calls",
+        hint=f"call it as a function that is found by name: {function.__qualname__}(...)",
+    )
 
 
 def _refusal(function: types.FunctionType, line: int) -> UnsupportedSyntaxError:

@@ -110,7 +110,9 @@ def _resolve(call: Any, scope: Scope, program: Program) -> Any:
     value = value_of_path(call.func, scope)
     if value is MISSING and isinstance(call.func, gast.Attribute):
         value = _method(call.func, scope)
-    if not isinstance(value, (types.FunctionType, types.MethodType)) or rules.find(value) is not None:
+    if not isinstance(value, (types.FunctionType, types.MethodType)):
+        return None
+    if rules.find(getattr(value, "__func__", value)) is not None:
         return None
     module = getattr(value, "__module__", None) or ""
     if module.partition(".")[0] in OPAQUE:

@@ -18,6 +18,7 @@ import numpy as num
 import pytest
 from numpy import exp as e_to_the
 
+import s2s
 from s2s import rules
 from s2s.autograd.proxies import has_value
 from s2s.autograd.record import contains_variable, record, tape_gradient, tape_value_and_grad
@@ -868,3 +869,32 @@ def test_results_that_hide_values_are_refused():
     rules.linear(hides, wrt="x")(lambda g, ans, x: g[1])
     with pytest.raises(TypeError, match="returned a dict"):
         gradient(lambda x: np.sum(hides(x)[0]["x"]), X3)
+
+
+def steep(x):
+    return x * x
+
+
+def test_users_functions_keep_their_own_rules_on_the_tape():
+    def nested(x):
+        return x * x
+
+    for function in (steep, nested):
+        rules.elementwise(function)(lambda ans, x: 100.0)
+    for f in (lambda x: np.sum(steep(x)), lambda x: np.sum(nested(x))):
+        np.testing.assert_array_equal(gradient(f, X3), [100.0] * 3)
+
+
+def test_methods_with_rules_are_refused_where_their_calls_are_not_seen():
+    class Model:
+        def run(self, x):
+            return x * x
+
+    rules.elementwise(Model.run, wrt="x")(lambda ans, self, x: 100.0)
+    model = Model()
+    with pytest.raises(UnsupportedSyntaxError, match="Model.run has a rule of its own"):
+        gradient(lambda x: np.sum(model.run(x)), X3)
+    with pytest.raises(UnsupportedSyntaxError):
+        s2s.grad(lambda x: np.sum(model.run(x)), strict=True)(X3)
+    run = Model.run
+    np.testing.assert_array_equal(gradient(lambda x: np.sum(run(model, x)), X3), [100.0] * 3)
