@@ -184,8 +184,13 @@ def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any
     places, parents = [], []
     active: list[int] = []
     for i, (name, value) in enumerate(zip(op.names, bound, strict=True)):
-        if type(value) in LISTS and name not in op.sequences and any(True for _ in values_in(value)):
-            value = bound[i] = apply(np.array, (value,))
+        if type(value) in LISTS and name not in op.sequences:
+            if any(True for _ in values_in(value)):
+                value = bound[i] = apply(np.array, (value,))
+            elif name in op.rule.differentiable:
+                array = np.array(value)  # formulas know arrays only; lists of integers may be axes
+                if op.decomposition is None or array.dtype.kind in "fc":
+                    value = bound[i] = array
         for path, v in values_in(value):
             parent = v.parent()
             if parent is not None and name not in op.rule.zeros:

@@ -248,6 +248,7 @@ def block(g, ans, arrays):
 
 def chosen(a, count, mode):
     """The index that is taken, by mode."""
+    a = np.asarray(a)
     if mode == "wrap":
         return np.mod(a, count)
     return np.clip(a, 0, count - 1) if mode == "clip" else a

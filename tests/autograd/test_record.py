@@ -898,3 +898,31 @@ def test_methods_with_rules_are_refused_where_their_calls_are_not_seen():
         s2s.grad(lambda x: np.sum(model.run(x)), strict=True)(X3)
     run = Model.run
     np.testing.assert_array_equal(gradient(lambda x: np.sum(run(model, x)), X3), [100.0] * 3)
+
+
+LISTS = {
+    "matmul": lambda x: x @ [[1.0, 2.0], [3.0, 4.0], [0.5, 0.2]],
+    "from the left": lambda x: [[1.0, 2.0, 0.5]] @ x,
+    "dot": lambda x: np.dot([1.0, 2.0, 0.5], x),
+    "divide": lambda x: np.divide([1.0, 2.0, 0.5], x) + x / [1, 2, 4],
+    "power": lambda x: np.power([1.0, 2.0, 0.5], x) + np.power(x, [1, 2, 3]),
+    "arctan2": lambda x: np.arctan2(x, [1.0, 2.0, 0.5]) + np.arctan2([1, 2, 3], x),
+    "solve": lambda x: np.linalg.solve([[3.0, 1.0, 0.2], [0.3, 2.0, 0.1], [0.0, 0.5, 4.0]], x),
+    "inner": lambda x: np.inner(x, [1.0, 2.0, 0.5]) * x,
+    "choose": lambda x: np.choose([0, 1, 0], [x, x**2]),
+    "where": lambda x: np.where([True, False, True], x, x**2),
+    "quantile": lambda x: np.quantile(x, [0.2, 0.7]),
+    "polyfit": lambda x: np.polyfit([0.0, 1.0, 3.0], x, 1),
+    "interp": lambda x: np.interp(x, [0.0, 3.0, 6.0], [1.0, 0.5, 2.0]),
+    "average": lambda x: np.average(x, weights=[1.0, 2.0, 0.5]) * x,
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_of_plain_numbers_stand_for_arrays(name):
+    def f(x):
+        made = LISTS[name](x)
+        return np.sum(made * np.cos(made))
+
+    x = np.random.default_rng(5).uniform(0.5, 5.0, 3)
+    np.testing.assert_allclose(gradient(f, x), differences(f, x), rtol=1e-6, atol=1e-8)
