@@ -236,9 +236,16 @@ def _results(node: BoundNode, out: Any, cls: Any) -> Any:
 
 def root(a: Any) -> Any:
     """The array that owns the memory of an array."""
-    while type(a.base) is ndarray or isinstance(a.base, ndarray):
-        a = a.base
-    return a
+    while True:
+        base = a.base
+        if not isinstance(base, ndarray):
+            base = getattr(base, "base", None)  # `as_strided` puts an object between
+            if not isinstance(base, ndarray):
+                return a
+        a = base
+
+
+_OVERLAPPING = (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view)
 
 
 def link_view(
@@ -261,6 +268,8 @@ def link_view(
     result._storage = storage = source.storage()
     if len(shared) > 1 and place != item:
         storage.guard = f"{getattr(function, '__name__', 'a function')} gave a view of it, or of what shares its memory"
+    if function in _OVERLAPPING and out.flags.writeable:
+        storage.guard = f"{function.__name__} gave a view of it, in which an element may stand several times"
     rest = [None if where == place else given[where] for where in range(len(args))]
     step = Step(function, tuple(rest), {k: v for k, v in (kwargs or {}).items() if k != place}, place, item)
     if source._view is None:

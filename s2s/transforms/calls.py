@@ -58,25 +58,27 @@ def inline(fn: Function, task: Task) -> Function:
 
 
 def _variadic(fn: Function, task: Task) -> tuple[list[Any], dict[str, Any]]:
-    """Names for the items of variadic parameters that calls pass on: the reads of these items, and displays of them."""
-    passed_on = {n for s in statements(fn.body) for n in _spread_names(getattr(s, "value", None))}
+    """Names for the items of tuples and variadic parameters that calls spread out: their reads, and displays."""
+    passed_on = dict.fromkeys(n for s in statements(fn.body) for n in _spread_names(getattr(s, "value", None)))
+    times = assignments(fn)
     start: list[Any] = []
     displays: dict[str, Any] = {}
     numbers = itertools.count(next_number(fn.local_names()))
 
-    def item(param: str, hint: str, key: Any) -> Any:
+    def item(owner: str, hint: str, key: Any) -> Any:
         name = core.temporary(hint, next(numbers))
-        start.append(core.assign(name, core.subscript(param, core.constant(key)), fn.origin))
+        start.append(core.assign(name, core.subscript(owner, core.constant(key)), fn.origin))
         return core.name(name)
 
-    for param in (fn.params.vararg, fn.params.kwarg):
-        kind = task.kinds.get(param.id) if param is not None and param.id in passed_on else None
+    for name in passed_on:
+        if name in fn.local_names() and (name not in task.kinds or times[name] > 1):
+            continue
+        kind = task.kinds[name] if name in task.kinds else K.of(fn.scope.lookup(name))
         if isinstance(kind, K.Tuple):
-            items = [item(param.id, core.stem(param.id), i) for i in range(len(kind.items))]
-            displays[param.id] = gast.Tuple(items, gast.Load())
-        elif isinstance(kind, K.Dict):
-            values = [item(param.id, key, key) for key, _ in kind.items]
-            displays[param.id] = gast.Dict([core.constant(key) for key, _ in kind.items], values)
+            displays[name] = gast.Tuple([item(name, core.stem(name), i) for i in range(len(kind.items))], gast.Load())
+        elif isinstance(kind, K.Dict) and fn.params.kwarg is not None and name == fn.params.kwarg.id:
+            values = [item(name, key, key) for key, _ in kind.items]
+            displays[name] = gast.Dict([core.constant(key) for key, _ in kind.items], values)
     return start, displays
 
 

@@ -44,6 +44,9 @@ class Displays:
             name = stmt.targets[0].id
             if name not in core.reads(stmt.value):
                 self.known[name] = stmt.value
+        elif isinstance(stmt, gast.Assign) and isinstance(self._display(stmt.value), gast.Tuple):
+            for target in filter(lambda t: isinstance(t, gast.Name), stmt.targets):
+                self.known[target.id] = self._display(stmt.value)  # another name of a tuple, which cannot be changed
 
     def spread(self, call: Any) -> Any:
         """The call with the items of known displays among its arguments."""

@@ -677,3 +677,48 @@ def test_results_of_calls_that_share_memory_and_written_arguments():
         warnings.simplefilter("ignore", FallbackWarning)
         for f in (result_written, argument_written, in_a_list, callee_writes):
             by_differences(f, strict=False)
+
+
+# --- tuples of arguments that are passed on ---------------------------------------------------------------------
+
+EXTRA = (2.0, np.arange(3.0))
+
+
+def weighted(k, a, b, c=0.5):
+    return k * k * a + np.sum(b * np.sin(k)) + c * k
+
+
+def with_global_tuple(k):
+    return weighted(k, *EXTRA)
+
+
+def with_parameter(k, args):
+    return weighted(k, *args)
+
+
+def through_a_helper(k, *args):
+    return weighted(k, *args) * 2.0
+
+
+def test_tuples_are_spread_out_in_calls(monkeypatch):
+    rng = np.random.default_rng(11)
+    k = rng.uniform(0.5, 2.0)
+    df = s2s.grad(with_global_tuple, strict=True)
+    for args in [EXTRA, (1.5, rng.normal(size=4)), (1.0, rng.normal(size=(2, 2)), 3.0), (2, 5.0)]:
+        slope = 2 * k * args[0] + np.sum(args[1]) * np.cos(k) + (args[2] if len(args) == 3 else 0.5)
+        monkeypatch.setitem(globals(), "EXTRA", args)
+        np.testing.assert_allclose(df(k), slope)
+        np.testing.assert_allclose(s2s.grad(with_parameter, strict=True)(k, args), slope)
+        np.testing.assert_allclose(s2s.grad(through_a_helper, strict=True)(k, *args), 2 * slope)
+        np.testing.assert_allclose(s2s.grad(lambda v: weighted(v, *args), strict=True)(k), slope)
+    monkeypatch.setitem(globals(), "EXTRA", (1.0,))
+    with pytest.raises(TypeError, match="missing 1 required positional argument"), pytest.warns(s2s.FallbackWarning):
+        s2s.grad(with_global_tuple)(k)
+
+
+def test_gradients_by_tuples_that_are_spread_out():
+    b = np.random.default_rng(12).normal(size=3)
+    by_k, by_args = s2s.grad(with_parameter, (0, 1), strict=True)(1.5, (2.0, b))
+    np.testing.assert_allclose(by_k, 6.0 + np.sum(b) * np.cos(1.5) + 0.5)
+    np.testing.assert_allclose(by_args[0], 2.25)
+    np.testing.assert_allclose(by_args[1], np.full(3, np.sin(1.5)))

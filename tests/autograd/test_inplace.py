@@ -361,3 +361,37 @@ def test_a_write_through_a_view_keeps_the_cotangent_that_a_leaf_gives():
     (by_seed,) = grad(by_v, seed, Variable(d))
     np.testing.assert_allclose(by_v.detach().numpy(), g * [3, 3, 1, 1])
     np.testing.assert_allclose(by_seed.numpy(), d * [3, 3, 1, 1])
+
+
+WINDOWS = np.lib.stride_tricks
+SEEN = {
+    "sliding_window_view": lambda c: WINDOWS.sliding_window_view(c, 2),
+    "broadcast_to": lambda c: np.broadcast_to(c, (2, 4)),
+    "einsum": lambda c: np.einsum("ij->ji", c.reshape(2, 2)),
+    "rot90": lambda c: np.rot90(c.reshape(2, 2)),
+    "diagonal": lambda c: np.diagonal(c.reshape(2, 2)),
+    "atleast_3d": lambda c: np.atleast_3d(c),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_views_see_what_is_written_into_their_base(name):
+    def f(x):
+        c = x * 1.0
+        view = SEEN[name](c)
+        c[1] = x[0] * x[2]
+        return np.sum(view**3)
+
+    x = np.random.default_rng(2).normal(size=4)
+    v = Variable(x, requires_grad=True)
+    (g,) = grad(f(v), v)
+    h = 1e-6
+    expected = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(4)]
+    np.testing.assert_allclose(g.numpy(), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_views_that_may_hold_an_element_twice_are_not_written_into():
+    c = Variable(np.random.default_rng(3).normal(size=4), requires_grad=True).clone()
+    window = WINDOWS.sliding_window_view(c, 2, writeable=True)
+    with pytest.raises(InplaceModificationError, match="an element may stand several times"):
+        window[0, 0] = 5.0
