@@ -132,10 +132,14 @@ class Object(Kind):
 
 @dataclass(frozen=True)
 class Method(Kind):
-    """A method of an object, or a property: the function that it runs with the object as its first argument."""
+    """A method of an object, or a property: the function that it runs with the object as its first argument.
+
+    owner: of a class method, the class that takes the place of the object.
+    """
 
     function: types.FunctionType
     is_property: bool = False
+    owner: type | None = None
 
 
 @dataclass(frozen=True)

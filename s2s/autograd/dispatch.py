@@ -56,7 +56,7 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
                 active += (len(data),)
                 parents.append(parent)
             data.append(a._data)
-        elif type(a) in LISTS:
+        elif isinstance(a, (list, tuple)):
             return _apply_bound(op, args, {})
         else:
             data.append(a)
@@ -171,12 +171,22 @@ def _link_parts(parts: Sequence[Any], function: Any, args: tuple[Any, ...], kwar
 
 def _apply_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """`apply` for calls that the rule must bind."""
+    args, kwargs = tuple(map(_plain_tuples, args)), {name: _plain_tuples(a) for name, a in kwargs.items()}
     found = [value for _, value in values_in([*args, *kwargs.values()])]
     cls: Any = next((type(v) for v in found if type(v).copies), type(found[0]) if found else Value)
     out = op.call(*plain(list(args)), **plain(dict(kwargs)))
     if op.zero or not state.enabled or all(v.parent() is None for v in found):
         return _linked_constant(_wrap(out, cls), op.function, args, kwargs)
     return _record_bound(op, args, kwargs, out, cls)
+
+
+def _plain_tuples(tree: Any) -> Any:
+    """Nested lists and tuples with a plain tuple for each namedtuple: to functions with a rule they are the same."""
+    if not isinstance(tree, (list, tuple)):
+        return tree
+    items = [_plain_tuples(item) for item in tree]
+    same = type(tree) in LISTS and all(a is b for a, b in zip(items, tree, strict=True))
+    return tree if same else (list if isinstance(tree, list) else tuple)(items)
 
 
 def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Any, cls: Any) -> Any:

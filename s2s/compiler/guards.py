@@ -19,8 +19,11 @@ from typing import Any
 import numpy as np
 
 from s2s import kinds as K
+from s2s.compiler.classes import Class
+from s2s.compiler.objects import functions_of
 from s2s.kinds import Kind
 from s2s.transforms.anew import made_anew
+from s2s.transforms.classes import owners
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,12 @@ def _object(place: str, kind: K.Object, value: Any, bind: Bindings) -> Iterator[
             yield f"{bind(hasattr, 'hasattr')}({place}, {name!r})"
             yield from conditions(f"{place}.{name}", inner, getattr(value, name), bind)
             continue
+        for owner in owners(kind.cls):
+            # `super()` may reach those that are hidden.
+            hidden = vars(owner).get(name)
+            if isinstance(hidden, types.FunctionType) and hidden is not inner.function:
+                yield f"{bind(owner, owner.__name__)}.__dict__.get({name!r}) is {bind(hidden, name)}"
+                yield from body_is(bind(hidden, name), hidden, bind)
         if inner.is_property:
             found = inspect.getattr_static(kind.cls, name)
             yield f"{bind(type, 'type')}({place}).{name} is {bind(found, name)}"
@@ -181,6 +190,22 @@ def _anew(place: str, kind: Anew, value: Any, bind: Bindings) -> Iterator[str]:
     yield f"{place}.__globals__ is {bind(kind.module.namespace, 'globals')}"
 
 
+def _class(place: str, kind: Class, value: Any, bind: Bindings) -> Iterator[str]:
+    yield f"{place} is {bind(value, value.__name__)}"
+    yield f"{place}.__mro__ is {bind(value.__mro__, 'mro')}"
+    for owner, size in zip(owners(value), kind.sizes):
+        yield f"{bind(len, 'len')}({bind(owner, owner.__name__)}.__dict__) == {size}"
+    for member in kind.members:
+        owner, held = member.owner.value, vars(member.owner.value)[member.name]
+        inside = f"{bind(owner, owner.__name__)}.__dict__.get({member.name!r})"
+        if isinstance(member.kind, K.Static):
+            yield f"{inside} is {bind(held, member.name)}"
+            for function in functions_of(held):
+                yield from body_is(bind(function, member.name), function, bind)
+        else:
+            yield from conditions(inside, member.kind, held, bind)
+
+
 _TESTS: dict[type[Kind], Any] = {
     K.Array: _array,
     K.Scalar: _scalar,
@@ -192,4 +217,5 @@ _TESTS: dict[type[Kind], Any] = {
     K.Object: _object,
     K.Static: _static,
     Anew: _anew,
+    Class: _class,
 }

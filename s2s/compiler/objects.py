@@ -16,7 +16,7 @@ from typing import Any
 from s2s import kinds as K
 from s2s.core import MISSING
 from s2s.kinds import Kind
-from s2s.transforms.calls import DEEPEST, is_plain
+from s2s.transforms.classes import DEEPEST, IMPLICIT, is_plain, owners
 
 
 @dataclass
@@ -42,13 +42,17 @@ class Reached:
         while count != len(self.names):
             count = len(self.names)
             for name in sorted(self.names):
-                for function in _functions(inspect.getattr_static(type(value), name, None)):
-                    if function not in self.functions:
-                        self.functions[function] = None
-                        self.read_code(function.__code__)
+                for owner in owners(type(value)):
+                    self.read_functions(vars(owner).get(name))
             for name in self.names & vars(value).keys() if depth else ():
                 if is_plain(vars(value)[name]):
                     self.read_object(vars(value)[name], depth - 1)
+
+    def read_functions(self, static: Any) -> None:
+        for function in functions_of(static):
+            if function not in self.functions:
+                self.functions[function] = None
+                self.read_code(function.__code__)
 
 
 def reached(function: types.FunctionType, values: Iterable[Any]) -> Reached:
@@ -56,7 +60,7 @@ def reached(function: types.FunctionType, values: Iterable[Any]) -> Reached:
     found = Reached()
     objects = [value for value in values if is_plain(value)]
     if objects:
-        found.names.add("__call__")
+        found.names |= IMPLICIT
         found.read_code(function.__code__)
     count = -1
     while count != len(found.names):
@@ -85,6 +89,9 @@ def _fields(value: Any, names: set[str], depth: int) -> Iterator[tuple[str, Kind
         if isinstance(static, property):
             if isinstance(static.fget, types.FunctionType):
                 yield name, K.Method(static.fget, is_property=True)
+        elif isinstance(static, classmethod) and name not in vars(value):
+            if isinstance(static.__func__, types.FunctionType):
+                yield name, K.Method(static.__func__, owner=type(value))
         elif name in vars(value) or isinstance(static, staticmethod) or _is_data(static):
             kind = kind_of(getattr(value, name), names, depth - 1)
             if kind is not K.UNKNOWN:
@@ -98,11 +105,10 @@ def _is_data(static: Any) -> bool:
     return static is not MISSING and not hasattr(type(static), "__get__")
 
 
-def _functions(static: Any) -> Iterator[types.FunctionType]:
-    """The Python function that an attribute of a class runs."""
+def functions_of(static: Any) -> Iterator[types.FunctionType]:
+    """The Python functions that an attribute of a class runs."""
     if isinstance(static, property):
-        static = static.fget
-    elif isinstance(static, staticmethod):
-        static = static.__func__
-    if isinstance(static, types.FunctionType):
-        yield static
+        inner: tuple[Any, ...] = (static.fget, static.fset)
+    else:
+        inner = (static.__func__ if isinstance(static, (staticmethod, classmethod)) else static,)
+    yield from (f for f in inner if isinstance(f, types.FunctionType))

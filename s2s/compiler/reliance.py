@@ -17,13 +17,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from s2s import kinds as K
+from s2s.compiler.classes import class_kind, functions_in, names_in
 from s2s.compiler.guards import Bindings, Module, conditions, interchangeable
 from s2s.compiler.objects import kind_of, reached
 from s2s.core import MISSING
 from s2s.kinds import Kind
 from s2s.runtime.installed import is_installed
 from s2s.transforms.anew import made_anew
-from s2s.transforms.calls import is_plain
+from s2s.transforms.classes import is_plain, makes_records, owners
 
 # Functions of installed libraries are followed so far; then they are taken to stay as they are.
 _LIBRARY_FUNCTIONS = 24
@@ -237,6 +238,8 @@ class _Search:
         self.met: dict[types.FunctionType, Owner] = {function: None}  # of those made anew
         self.pending: list[tuple[Owner, types.FunctionType]] = [(None, function)]
         self.library = 0
+        self.names: set[str] = set()
+        self.classes: dict[int, type] = {}  # those that the function may make objects of, by the fact about it
 
     def read_bodies(self, functions: Iterable[types.FunctionType]) -> None:
         """Functions that are called though no name means them: methods of objects."""
@@ -278,11 +281,16 @@ class _Search:
     def read(self) -> None:
         while self.pending:
             owner, reader = self.pending.pop()
+            self.names.update(names_in(reader.__code__))
             for path in free_paths(reader.__code__):
                 whose = owner if path.cell or owner is None else Module(reader.__globals__)
                 found = _fact(whose, reader, path)
                 if found is not None:
                     self.follow(*found, reader)
+            if not self.pending:
+                self.read_bodies(functions_in(self.classes.values(), self.names))
+        for number, cls in self.classes.items():
+            self.facts[number] = replace(self.facts[number], kind=class_kind(cls, self.names))
 
     def follow(self, fact: Fact, value: Any, reader: types.FunctionType) -> None:
         """Note a fact, and look into the function that it is about."""
@@ -298,6 +306,8 @@ class _Search:
             # Code that was inlined from its methods holds the object itself.
             fact = replace(fact, kind=kind_of(value, reached_by_it.names), anchor=K.Static(value))
             self.read_bodies(reached_by_it.functions)
+        if isinstance(value, type) and makes_records(value) and owners(value):
+            self.classes[len(self.facts)] = value
         self.add(fact, value)
         callee = primal_of(value)
         if callee is None or callee.__code__ in self.seen or self.has_rule(callee):

@@ -12,7 +12,12 @@ parameters  what a call gives each parameter
 anew        functions that are known by their code: what differs from one to the next is read from them
 usercalls   the form of the calls that stay
 givenback   those of functions that write into their arguments
-methods     methods and properties of known objects -> calls of functions
+objects     objects of plain classes: methods and operators -> calls, attributes of those made here -> names
+  references  what names refer to, and what the attributes of that run
+  making      how an object is made: `__init__`, fields, keywords
+  uses        expressions with objects
+  heap        which objects there are at each place, and where two ways meet
+classes     what is known of classes
 spread      calls with `*args` and `**kwargs` -> plain calls
 foreign     what an inlined body keeps of its own scope
 pairs       tuples that meet -> a name for each item

@@ -96,3 +96,8 @@ def bound_after(block: Iterable[Any], bound: set[str], variables: Set[str]) -> s
         elif not isinstance(stmt, (gast.For, gast.While)):
             bound = bound | set(defs(stmt))
     return bound
+
+
+def is_bound_first(loop: Any, name: str) -> bool:
+    """Whether the body of a loop surely binds a name before it reads it."""
+    return bound_after(loop.body, set(), {name}) is not None

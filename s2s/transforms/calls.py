@@ -16,26 +16,12 @@ import gast
 from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Function, Scope
-from s2s.errors import NotCompiled
+from s2s.transforms.classes import DEEPEST, depth, is_plain, value_of_path
 from s2s.transforms.copies import assignments
 from s2s.transforms.inline import inline_calls
-from s2s.transforms.methods import methods
 from s2s.transforms.structure import next_number, statements
 from s2s.transforms.task import Program, Task
 from s2s.transforms.usercalls import OPAQUE
-
-# Methods call methods so deep.
-DEPTH = 16
-# Attributes of objects are followed so deep: what a variant relies on is guarded.
-DEEPEST = 3
-
-
-def is_plain(value: Any) -> bool:
-    """Whether a value is an instance of a user's class whose attributes are found in the usual way."""
-    cls: Any = type(value)
-    if cls.__module__.partition(".")[0] in OPAQUE or not hasattr(value, "__dict__") or K.of(value) is not K.UNKNOWN:
-        return False
-    return cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__")
 
 
 def inline(fn: Function, task: Task) -> Function:
@@ -43,18 +29,11 @@ def inline(fn: Function, task: Task) -> Function:
     program = task.program
     start, displays = _variadic(fn, task)
     times = assignments(fn)
-    known = {p: k.value for p, k in task.kinds.items() if isinstance(k, K.Static) and times[p] == 1}
-    for _ in range(DEPTH):
-        fn = inline_calls(
-            fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays, known,
-            shares=task.result is None,
-        )  # fmt: skip
-        start, displays = [], {}
-        bare = methods(fn, task)
-        if bare is fn:
-            return fn
-        fn = bare
-    raise NotCompiled("methods call each other too deeply", origin=fn.origin)
+    kinds = {name: kind for name, kind in task.kinds.items() if not isinstance(kind, K.Static) or times[name] == 1}
+    return inline_calls(
+        fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays, kinds,
+        shares=task.result is None,
+    )  # fmt: skip
 
 
 def _variadic(fn: Function, task: Task) -> tuple[list[Any], dict[str, Any]]:
@@ -90,23 +69,6 @@ def _spread_names(call: Any) -> Iterator[str]:
         yield from (o.id for o in operands if isinstance(o, gast.Name))
 
 
-def value_of_path(node: Any, scope: Scope) -> Any:
-    """The object that a path reads, through modules, classes and the attributes of plain objects; else MISSING."""
-    if isinstance(node, gast.Name):
-        return scope.lookup(node.id)
-    owner = value_of_path(node.value, scope)
-    if isinstance(owner, (types.ModuleType, type)):
-        return getattr(owner, node.attr, MISSING)
-    if owner is MISSING or not is_plain(owner) or hasattr(type(owner), node.attr):
-        return MISSING
-    return vars(owner).get(node.attr, MISSING) if _objects(node) <= DEEPEST else MISSING
-
-
-def _objects(node: Any) -> int:
-    """How many attributes a path reads."""
-    return 1 + _objects(node.value) if isinstance(node, gast.Attribute) else 0
-
-
 def _resolve(call: Any, scope: Scope, program: Program) -> Any:
     """What a call runs, if it is to be inlined."""
     value = value_of_path(call.func, scope)
@@ -125,7 +87,7 @@ def _resolve(call: Any, scope: Scope, program: Program) -> Any:
 def _method(path: Any, scope: Scope) -> Any:
     """A method of an object that is not local, looked up without running properties."""
     owner = value_of_path(path.value, scope)
-    if owner is MISSING or not is_plain(owner) or path.attr in vars(owner) or _objects(path) > DEEPEST:
+    if owner is MISSING or not is_plain(owner) or path.attr in vars(owner) or depth(path) > DEEPEST:
         return MISSING
     found = inspect.getattr_static(type(owner), path.attr, None)
     if isinstance(found, staticmethod):

@@ -35,7 +35,7 @@ class Importer:
 
     def __init__(self, scope: Scope, taken: Collection[str]) -> None:
         self.scope = scope
-        self.taken = taken
+        self.taken = set(taken)
 
     def bind(self, hint: str, value: Any) -> str:
         """A name that means `value`."""

@@ -180,19 +180,20 @@ class _Forward:
         if y not in self.active:
             out.append(stmt)
         elif function in ITEM_WRITES:
+            # A list that carries no tangent yet has one of the length that it has before it grows.
+            x_dot = None if function is S.seen else self.tangent(call.args[0], out, origin)
             out.append(stmt)
-            self.store_item(y, call, out, origin)
+            self.store_item(y, call, x_dot, out, origin)
         else:
             self.store_whole(stmt, y, call, out, origin)
 
-    def store_item(self, y: str, call: Any, out: list[Any], origin: Any) -> None:
+    def store_item(self, y: str, call: Any, x_dot: Any, out: list[Any], origin: Any) -> None:
         function, (x, *index, value) = self.partials.operations.function(call), call.args
         if function is S.seen:
             put = self.namer.bind("put_in_place", S.put_in_place)
             dots = self.tangent(x, out, origin), self.tangent(value, out, origin)
             out.append(tangent_assign(self.dot(y), core.call(put, dots[0], x, *index, dots[1]), origin))
             return
-        x_dot = self.tangent(x, out, origin)
         if K.ndim_of(self.kind(x)) == 0:  # of an array without dimensions, operations make numbers
             x_dot = core.call(self.namer.numpy("array"), x_dot)
         out.append(tangent_assign(self.dot(y), x_dot, origin))

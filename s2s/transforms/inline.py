@@ -33,9 +33,13 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
+from s2s.kinds import Kind
 from s2s.transforms.anew import Reads, is_closure, made_anew, part
 from s2s.transforms.bound import bound_after, may_read_unbound
+from s2s.transforms.classes import LocalClass, is_plain, value_of_path
 from s2s.transforms.foreign import Importer, LiveReads
+from s2s.transforms.heap import Escapes
+from s2s.transforms.objects import Objects
 from s2s.transforms.parameters import bind_arguments, defaults_of
 from s2s.transforms.spread import Displays
 from s2s.transforms.structure import blocks, copied, defs, statements, uses, with_blocks
@@ -65,7 +69,7 @@ def inline_calls(
     lower: Lower,
     start: Sequence[Any] = (),
     displays: Mapping[str, Any] | None = None,
-    known: Mapping[str, Any] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
     shares: bool = True,
 ) -> Function:
     """`fn` with calls replaced by the bodies of the functions called.
@@ -75,13 +79,24 @@ def inline_calls(
     lower: a function in Core.
     start: statements to begin with, which assign names.
     displays: what variadic parameters hold, as displays of these names; see `spread.py`.
-    known: the local names that hold a known function, or another object that is known by identity, all through.
+    kinds: what is known of the parameters.
     shares: whether functions made anew that have a cell of `fn`'s own always do.
 
     Raises NotCompiled for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
     """
-    run = _Inliner(fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}), known or {}, shares)
-    return run.run([*start], fn.body)
+    opaque: list[Any] = []
+    lower = functools.cache(lower)
+    while True:
+        run = _Inliner(
+            fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}), kinds or {}, opaque, shares
+        )
+        try:
+            return run.run([*start], fn.body)
+        except Escapes as escape:
+            more = [c for c in escape.classes or run.objects.seen if not any(c is known for known in opaque)]
+            if not more or any(isinstance(c, LocalClass) for c in more):
+                raise NotCompiled(escape.reason, origin=escape.origin) from None
+            opaque += more
 
 
 @dataclass(frozen=True)
@@ -100,29 +115,49 @@ class _Place:
 
 class _Inliner:
     def __init__(
-        self, fn: Function, resolve: Resolve, lower: Lower, displays: Displays, known: Mapping[str, Any], shares: bool
+        self,
+        fn: Function,
+        resolve: Resolve,
+        lower: Lower,
+        displays: Displays,
+        kinds: Mapping[str, Kind],
+        opaque: Sequence[Any],
+        shares: bool,
     ) -> None:
         self.fn = fn
         self.shares = shares
         self.displays = displays
-        self.known = dict(known)
+        self.known = {name: kind.value for name, kind in kinds.items() if isinstance(kind, K.Static)}
         self.is_recursive = functools.cache(is_recursive)
         self.sizes: dict[FunctionType, int] = {}
         self.resolve = resolve
-        self.lower = functools.cache(lower)
+        self.lower = lower
         self.local = fn.local_names()
         unresolved = {n for n in core.reads(fn.body) - self.local if fn.scope.lookup(n) is core.MISSING}
         self.importer = Importer(fn.scope, self.local | unresolved)
         self.numbers = itertools.count(_last_number(self.local) + 1)
+        self.variables: dict[str, str] = {}  # of attributes, by hint
         self.added = 0
+        self.objects = Objects(self, kinds, opaque)
 
     def run(self, start: list[Any], body: Iterable[Any]) -> Function:
         new = without_closures([*start, *self.block(body, _Place())])
+        self.objects.check_left(new)
         return replace(self.fn, body=tuple(new), scope=self.importer.scope)
 
     def temporary(self, hint: str) -> str:
         name = core.temporary(hint, next(self.numbers))
         self.local.add(name)
+        return name
+
+    def fresh(self, hint: str) -> str:
+        """A new name; those of one hint are versions of a variable that the program does not have."""
+        if hint not in self.variables:
+            taken, scope = self.local | self.importer.taken, self.importer.scope
+            self.variables[hint] = core.unique(hint, lambda n: n in taken or scope.lookup(n) is not core.MISSING)
+        name = core.version(self.variables[hint], next(self.numbers) + 1)
+        self.local |= {name, self.variables[hint]}
+        self.importer.taken |= {name, self.variables[hint]}
         return name
 
     def block(self, stmts: Iterable[Any], place: _Place) -> list[Any]:
@@ -137,17 +172,40 @@ class _Inliner:
         new: list[Any] = []
         for stmt in (single for whole in stmts for single in self.taken_apart(whole)):
             stmt = self.displays.before(stmt)
+            changed = self.objects.statement(stmt, place)
+            if changed is None:
+                changed = self.objects.decided(stmt)
+            if changed is not None:
+                new.extend(self.straight(changed, place))
+                if not changed:
+                    self.displays.after(stmt)
+                    self.forget(stmt)
+                continue
             if blocks(stmt):
                 self.forget(stmt)
             inlined = self.expand(stmt, place)
             if inlined is not None:
                 new.extend(inlined)
                 continue
-            inner = replace(place, in_loop=place.in_loop or isinstance(stmt, (gast.For, gast.While)))
-            new.append(with_blocks(stmt, lambda _, block, inner=inner: self.block(block, inner)))  # type: ignore[misc]
+            before, stmt = self.objects.check(stmt)
+            new.extend([*before, *self.entered(stmt, place)])
             self.displays.after(stmt)
             new.extend(self.learn(stmt))
         return new
+
+    def entered(self, stmt: Any, place: _Place) -> list[Any]:
+        """A statement that stays, its blocks gone through."""
+        self.objects.learn(stmt)
+        if not blocks(stmt):
+            return [stmt]
+        inner, added = replace(place, in_loop=place.in_loop or isinstance(stmt, (gast.For, gast.While))), self.added
+
+        def run(block: list[Any]) -> list[Any]:
+            if inner.in_loop:
+                self.added = added  # a loop may be gone through several times
+            return self.block(block, inner)
+
+        return self.objects.compound(stmt, run)
 
     def taken_apart(self, stmt: Any) -> list[Any]:
         """`f, g = a, b` as an assignment for each name, where one of them is given a known function."""
@@ -162,8 +220,11 @@ class _Inliner:
 
     def forget(self, stmt: Any) -> None:
         """What a statement assigns is not known in its blocks, nor after it."""
-        for name in core.all_writes(stmt):
+        written = core.all_writes(stmt)
+        for name in written:
             self.known.pop(name, None)
+        if blocks(stmt):
+            self.objects.forget(written)
 
     def learn(self, stmt: Any) -> list[Any]:
         """Take note of a name that is given a known function: `f = helper`, `f = module.helper`.
@@ -197,6 +258,19 @@ class _Inliner:
             return getattr(owner, node.attr, core.MISSING)
         return part(owner, node)
 
+    def global_object(self, node: Any) -> Any:
+        """A plain object that an atom or path means which is not local, else MISSING."""
+        if not core.is_path(node, self.local):
+            return core.MISSING
+        value = value_of_path(node, self.importer.scope)
+        return value if value is not core.MISSING and is_plain(value) else core.MISSING
+
+    def objects_in(self, node: Any) -> list[Any]:
+        """The object that an atom means, or those in a tuple of known ones; none where one is not known."""
+        display = self.displays.known.get(node.id) if isinstance(node, gast.Name) else None
+        found = [self.object(e) for e in (display.elts if isinstance(display, gast.Tuple) else [node])]
+        return [] if any(value is core.MISSING for value in found) else found
+
     def expand(self, stmt: Any, place: _Place) -> list[Any] | None:
         """What takes the place of a call, itself expanded; None for a statement that stays."""
         call = stmt.value if isinstance(stmt, (gast.Assign, gast.Expr)) else None
@@ -226,7 +300,14 @@ class _Inliner:
         if new is None:
             return None
         self.added += len(statements(body.body))
-        return self.straight(new, _Place((*place.functions, callee.function), place.in_loop))
+        self.objects.receive(callee.function, next(iter(arguments.values()), None))
+        return self.inlined(stmt, new, _Place((*place.functions, callee.function), place.in_loop))
+
+    def inlined(self, stmt: Any, new: list[Any], place: _Place) -> list[Any]:
+        """A body that takes the place of a statement, gone through."""
+        done = self.straight(new, place)
+        self.objects.leave(new, core.writes(stmt))
+        return done
 
     def called(self, call: Any) -> Callee | None:
         """What a call runs, if that is known and the call is to be expanded."""
@@ -257,7 +338,7 @@ class _Inliner:
         self.added += len(statements(new))
         if self.added > 5 * LIMIT:
             raise NotCompiled(f"the functions that {self.fn.name} calls are too long together", origin=origin)
-        return self.straight(new, _Place((*place.functions, function.body), place.in_loop))
+        return self.inlined(stmt, new, _Place((*place.functions, function.body), place.in_loop))
 
     def stays(self, function: FunctionType, body: Function, place: _Place) -> bool:
         """Whether a call of a function stays a call."""

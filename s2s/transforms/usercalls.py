@@ -7,6 +7,7 @@ function (which the callee is specialised on), a stand-in takes its place that c
 
 from __future__ import annotations
 
+import dis
 import inspect
 import sys
 import types
@@ -157,8 +158,11 @@ def is_recursive(function: types.FunctionType) -> bool:
 
 
 def _mentioned(function: types.FunctionType, sought: types.FunctionType) -> Iterator[types.FunctionType]:
-    """The functions that the names in a function's code may mean; a method is meant by any attribute of its name."""
-    names = set(_names(function.__code__))
+    """The functions that the names in a function's code may mean.
+
+    A method is meant by any attribute of its name but one of `super()`, which is that of another class.
+    """
+    names = set(_names(function.__code__)) - _of_super(function.__code__)
     scope = Scope(function.__globals__, dict(zip(function.__code__.co_freevars, function.__closure__ or ())))
     if sought.__name__ in names and _is_method(sought):
         yield sought
@@ -178,6 +182,23 @@ def _names(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names(constant)
+
+
+def _of_super(code: types.CodeType) -> set[str]:
+    """The attributes that a code object reads of nothing but `super()`."""
+    found: set[str] = set()
+    others: set[str] = set()
+    before: list[str] = []  # the last instructions but for those that only prepare calls
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("PRECALL", "PUSH_NULL", "CACHE"):
+            continue
+        if instruction.opname == "LOAD_SUPER_ATTR":
+            found.add(instruction.argval)
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            of_super = len(before) > 1 and before[-2] == "super" and before[-1].startswith("CALL")
+            (found if of_super else others).add(instruction.argval)
+        before = [*before[-1:], "super" if instruction.argval == "super" else instruction.opname]
+    return found - others - set().union(*(_names(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
 
 def _is_method(function: types.FunctionType) -> bool:

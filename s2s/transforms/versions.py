@@ -66,8 +66,9 @@ class _Versions:
         )
 
     def fresh(self, variable: str) -> str:
-        self.count[variable] += 1
-        return core.version(variable, self.count[variable])
+        base = variable if core.is_temporary(variable) else core.stem(variable)
+        self.count[base] += 1
+        return core.version(base, self.count[base])
 
     # --- meeting names ---
 

@@ -926,3 +926,13 @@ def test_lists_of_plain_numbers_stand_for_arrays(name):
 
     x = np.random.default_rng(5).uniform(0.5, 5.0, 3)
     np.testing.assert_allclose(gradient(f, x), differences(f, x), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("function", [min, max, sum, np.prod, np.max, np.stack, np.mean])
+def test_namedtuples_are_tuples_to_functions_that_have_a_rule(function):
+    def f(x):
+        p = Point(x[0], x[1] * x[2])
+        pairs = [p, Point(x[1], x[0])]
+        return np.sum(function(p) * x[0]) + np.sum(np.array(pairs) ** 2)
+
+    assert gradient(f, X3) == pytest.approx(differences(f, X3))

@@ -135,3 +135,18 @@ def test_what_is_not_compiled_is_named():
             s2s.grad(f, strict=True)(np.array([0.5, 2.0]))
         with pytest.warns(s2s.FallbackWarning, match=what):
             np.testing.assert_array_equal(s2s.grad(f)(np.array([0.5, 2.0])), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("make", [list, lambda: [0.5, 1.5], lambda: list(np.ones(2))])
+def test_tangents_of_lists_that_grow_have_the_length_that_they_had(make):
+    def f(x):
+        items = make()
+        for v in x:
+            items.append(v * x[0])
+        return items[0] * items[-1] + items[1]
+
+    x, d = np.random.default_rng(3).uniform(0.3, 1.4, (2, 3))
+    value, slope = s2s.jvp(f, (x,), (d,))
+    assert value == f(x)
+    h = 1e-6
+    np.testing.assert_allclose(slope, (f(x + h * d) - f(x - h * d)) / (2 * h), rtol=1e-7)
