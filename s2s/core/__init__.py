@@ -24,7 +24,7 @@ printed, read and executed at every stage.
   operation on atoms; no `orelse` on loops
 - `With` over atoms, with `Name` targets; `Try`; `Delete` of one target; `Assert` and `Raise` of atoms
 - `Expr` of one expression (for its effect); `Pass` only where a block would be empty
-- `FunctionDef`, a closure whose body is Core (kept for later, as `Try` is: `versions` refuses both)
+- `FunctionDef`, a closure whose body is Core (`inline` takes these out, `tries` every `Try`: `versions` refuses both)
 - one exit from a loop: `if done: break`, only as the last statement of the loop's body, `done` an atom
 - one `Return`, last, of an atom (or of a display of atoms)
 

@@ -180,8 +180,9 @@ class _Checker:
     def statement_Try(self, stmt: Any) -> None:
         self.block(stmt.body)
         for handler in stmt.handlers:
+            kinds = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
             if handler.type is not None:
-                self.need(is_atom(handler.type) or is_path(handler.type, self.local), "exception type", stmt)
+                self.need(all(is_atom(k) or is_path(k, self.local) for k in kinds), "exception type", stmt)
             self.block(handler.body)
         for body in (stmt.orelse, stmt.finalbody):
             if body:

@@ -20,14 +20,18 @@ objects     objects of plain classes: methods and operators -> calls, attributes
 classes     what is known of classes
 spread      calls with `*args` and `**kwargs` -> plain calls
 foreign     what an inlined body keeps of its own scope
+tries       `try` -> branches on exceptions as values
+questions   what asks whether a statement raises
 pairs       tuples that meet -> a name for each item
 versions    single assignment: each assignment gets a name of its own
 copies      copies are read through
 infer       kinds and shapes of all names
+raising     which exceptions an operation may raise, by kinds
 items       kinds of the items of containers and iterators
 samples     small values that stand for kinds
 decided     results that kinds decide
 prune       branches that kinds decide
+opposites   branches on opposite conditions -> one branch
 mutation    writes into memory -> calls of a few functions that write into their first argument
 lists       methods that change the length of a list -> appending and dropping the last item
 meetings    meeting names that always stand for one object -> that object's name

@@ -7,14 +7,14 @@ compiled.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import gast
 
 from s2s import core
 from s2s.core import Function
-from s2s.transforms.structure import blocks, defs, uses
+from s2s.transforms.structure import blocks, copied, definitions_of, defs, uses
 
 UNBOUND = "the gradient needs `{}` where it may not be assigned yet"
 
@@ -24,6 +24,14 @@ def unbound_reads(fn: Function) -> Iterator[tuple[Any, str]]:
     yield from _Reads(fn).block(fn.body)
 
 
+def unbound_at_loops(fn: Function) -> set[str]:
+    """The names that a loop carries from one round to the next, and that may be unbound in the first."""
+    reads, times = _Reads(fn), definitions_of(fn)
+    for _ in reads.block(fn.body):
+        pass
+    return {name for name in reads.carried if times[name] > 1}
+
+
 class _Reads:
     """A walk over a function in the order of the program; `bound` are the names that are bound where it stands."""
 
@@ -31,6 +39,7 @@ class _Reads:
         self.local = fn.local_names()
         self.bound = set(fn.param_names)
         self.news: list[str] = []  # those that became bound, in order
+        self.carried: set[str] = set()  # those that loops carry, and that are not bound before
 
     def bind(self, names: Iterable[str]) -> None:
         for name in names:
@@ -53,6 +62,7 @@ class _Reads:
                 self.bind(set(ends[0]).intersection(ends[1]))
             elif isinstance(stmt, (gast.For, gast.While)):
                 start = len(self.news)
+                self.carried |= headers_of(stmt.body).keys() - self.bound
                 self.bind(core.writes(stmt))
                 yield from self.block(stmt.body)
                 self.unbind(start)
@@ -69,6 +79,21 @@ class _Reads:
         return names
 
 
+def headers_of(stmts: Sequence[Any]) -> dict[str, str]:
+    """The meeting names of a loop: the copies that end its body, by name; what they copy."""
+    rest = [s for s in stmts if not core.is_exit(s)]
+    found: dict[str, str] = {}
+    read: set[str] = set()  # by the copies that follow: what they read is no meeting name, but a variable of the body
+    for stmt in reversed(rest):
+        copy = copied(stmt)
+        if copy is None or not isinstance(copy[1], gast.Name):
+            break
+        if copy[0] not in read:
+            found[copy[0]] = copy[1].id
+        read.add(copy[1].id)
+    return found
+
+
 def may_read_unbound(fn: Function) -> bool:
     """Whether a local variable may be read before it is assigned, as far as the structure tells.
 
@@ -81,13 +106,17 @@ def may_read_unbound(fn: Function) -> bool:
 def bound_after(block: Iterable[Any], bound: set[str], variables: Set[str]) -> set[str] | None:
     """The variables that are certainly bound after a block; None if it may read one that is not."""
     for stmt in block:
-        if any(name in variables and name not in bound for name in uses(stmt)) or isinstance(stmt, gast.Try):
+        if any(name in variables and name not in bound for name in uses(stmt)):
             return None
         inner = {field: bound_after(stmts, bound | set(defs(stmt)), variables) for field, stmts in blocks(stmt)}
         then, other = inner.get("body", bound), inner.get("orelse", bound)
         if then is None or other is None:
             return None
-        if isinstance(stmt, gast.If):
+        if isinstance(stmt, gast.Try):
+            if None in inner.values():
+                return None
+            bound = set.intersection(*(inner[field] or set() for field, _ in blocks(stmt)))
+        elif isinstance(stmt, gast.If):
             bound = then & other
         elif isinstance(stmt, gast.Delete):
             bound = bound - set(defs(stmt))

@@ -24,6 +24,7 @@ from s2s.core import MISSING, Facts, Function
 from s2s.kinds import Kind
 from s2s.rules.stores import STORES, stored_kind
 from s2s.runtime import numeric
+from s2s.runtime.catching import caught
 from s2s.runtime.stores import append, drop_last, private, set_item
 from s2s.transforms.bound import unbound_reads
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
@@ -42,6 +43,7 @@ from s2s.transforms.items import (
     view_kind,
 )
 from s2s.transforms.known import ITERATORS, STATIC
+from s2s.transforms.raising import caught_kind
 from s2s.transforms.sameshape import Broadcasts, new_axis, reduction, shape_key
 from s2s.transforms.samples import result_kind
 from s2s.transforms.structure import statements
@@ -282,6 +284,8 @@ class _Inference:
         keywords = tuple((k.arg, self.kind(k.value)) for k in node.keywords)
         if any(name is None for name, _ in keywords):
             return K.UNKNOWN
+        if function is caught:
+            return caught_kind(args)
         if function is list.pop and K.children(args[0]) is not None:
             return K.joined(K.children(args[0]) or ())
         if function in (max, min):

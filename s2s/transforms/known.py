@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.runtime import numeric, pytree, stores
+from s2s.runtime import catching, numeric, pytree, stores
 from s2s.runtime.patterns import is_mapping, is_sequence
 
 ROWS: list[tuple[str, Any, str]] = [
@@ -144,6 +144,8 @@ ROWS: list[tuple[str, Any, str]] = [
                    "not_ is_ is_not contains truth abs index"),
     ("", builtins, "abs all any bool callable chr complex divmod float format frozenset hasattr hash id int "
                    "isinstance issubclass len ord pow range repr round slice str type"),
+    ("", catching, "caught"),
+    ("error~ cause~ handled~", catching, "raised"),
     ("a~", builtins, "dict enumerate list reversed set tuple"),
     ("iterable~ start~", builtins, "sum"),
     ("*iterables~", builtins, "zip"),
@@ -232,7 +234,7 @@ PURE = STATIC | {range, int, float, complex, bool, tuple, list, dict, abs, min, 
 ITERATORS = {zip, enumerate, reversed}
 # Functions whose result carries no derivative, whatever they are given.
 INERT = {print, isinstance, id, type, hash, repr, str, format, callable, hasattr, len, bool, int, is_mapping,
-         is_sequence}  # fmt: skip
+         is_sequence, catching.caught, catching.raised}  # fmt: skip
 # Functions that only read, though nothing is known of the kind of their result.
 LOOKING = INERT | ITERATORS | {set, frozenset, getattr, dict.get, dict.items, dict.keys, dict.values, list.count,
                                list.index, tuple.count, tuple.index}  # fmt: skip

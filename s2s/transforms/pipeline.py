@@ -24,6 +24,7 @@ from s2s.transforms.inplace import inplace
 from s2s.transforms.leaves import leaves
 from s2s.transforms.loops import loops
 from s2s.transforms.mutation import mutation
+from s2s.transforms.opposites import opposites
 from s2s.transforms.pairs import pairs
 from s2s.transforms.prune import prune
 from s2s.transforms.rename import rename
@@ -35,13 +36,14 @@ from s2s.transforms.simplify import simplify
 from s2s.transforms.split import Halves, cut
 from s2s.transforms.stores import stores
 from s2s.transforms.task import Task
+from s2s.transforms.tries import tries
 from s2s.transforms.valued import valued
 from s2s.transforms.versions import versions
 
 Pass = Callable[[Function, Task], Function]
 
 ANALYSE: tuple[Pass, ...] = (
-    valued, inline, pairs, versions, copies, infer, prune, mutation, loops,
+    valued, inline, tries, pairs, versions, copies, infer, prune, opposites, mutation, loops,
     scalarise, leaves, copies, infer, sequences, stores, activity,
 )  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, buffers, simplify, fold, rename, comment)

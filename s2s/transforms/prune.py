@@ -1,6 +1,6 @@
 """Branches that kinds decide are taken out before differentiation: `if axis is None`, `isinstance(x, np.ndarray)`.
 
-So are loops over containers that are empty.
+So are loops over containers that are empty, and questions whether an operation raises that cannot.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.runtime.catching import caught
 from s2s.transforms.task import Task
 
 
@@ -44,6 +45,16 @@ def _block(stmts: Sequence[Any], fn: Function) -> list[Any]:
             continue
         elif isinstance(stmt, (gast.For, gast.While, gast.With)):
             new.append(core.rebuilt(stmt, body=_block(stmt.body, fn)))
+        elif isinstance(stmt, gast.Assign) and _raises_nothing(stmt, fn):
+            new.append(core.rebuilt(stmt, value=core.constant(None)))
         else:
             new.append(stmt)
     return [s for s in new if not isinstance(s, gast.Pass)] or [core.place(gast.Pass(), fn.origin)]
+
+
+def _raises_nothing(stmt: Any, fn: Function) -> bool:
+    """Whether a statement asks what an operation raises, and its kind says that it is nothing."""
+    asks = isinstance(stmt.value, gast.Call) and isinstance(stmt.value.func, gast.Name)
+    if not asks or fn.scope.lookup(stmt.value.func.id) is not caught:
+        return False
+    return all(isinstance(fn.facts.kinds.get(name), K.NoneKind) for name in core.writes(stmt))

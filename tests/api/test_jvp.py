@@ -76,10 +76,7 @@ def test_bad_tangents_are_refused(primals, tangents, message):
 
 def test_a_recorded_result_that_depends_on_no_primal_stands_still():
     def f(x):
-        try:
-            return sum([1.0, 2.0])
-        except ValueError:
-            return x
+        return sum([1.0, 2.0]) if len(locals()) else x
 
     with pytest.warns(s2s.FallbackWarning):
         assert s2s.jvp(f, (np.ones(3),), (np.ones(3),)) == (3.0, 0.0)

@@ -11,7 +11,6 @@ REFUSED = {
     "a nested function that rebinds names outside of itself": "def g():\n        nonlocal x\n        x = 1",
     "a class definition": "class G: pass",
     "a generator expression": "x = (i for i in x)",
-    "try": "try: x = 1\n    except E: pass",
     "try with except*": "try: x = 1\n    except* E: pass",
     "yield": "x = yield x",
     "yield from": "yield from x",
@@ -47,6 +46,17 @@ def test_coroutines_are_refused(text):
 def test_a_generator_is_refused_though_its_yield_is_never_reached():
     with pytest.raises(errors.NotCompiled, match="yield"):
         lower_text("def f(x):\n    return x\n    yield")
+
+
+def test_a_handler_of_unknown_exceptions_is_refused_at_its_line():
+    with pytest.raises(errors.NotCompiled, match="a handler of exceptions that are not known") as caught:
+        lower_text("def f(x):\n    try:\n        x = 1\n    except (ValueError, x):\n        pass\n    return x")
+    assert caught.value.origin.line == 4
+
+
+def test_a_jump_out_of_finally_is_refused():
+    with pytest.raises(errors.NotCompiled, match="a jump out of `finally`"):
+        lower_text("def f(x):\n    try:\n        x = 1\n    finally:\n        return x")
 
 
 def test_augmented_assignment_to_a_global_is_refused():

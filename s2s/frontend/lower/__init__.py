@@ -27,6 +27,7 @@ from s2s.frontend.lower import (
     matches,
     operators,
     refusals,
+    tries,
 )
 from s2s.frontend.lower.flow import Flow
 from s2s.frontend.lower.lowering import Lowering
@@ -37,7 +38,7 @@ from s2s.frontend.scope import scope_of
 from s2s.frontend.source import find
 
 FORMS = (access, assignments, blocks, calls, closures, comprehensions, displays, effects, imports, loops, matches,
-         operators, refusals)  # fmt: skip
+         operators, refusals, tries)  # fmt: skip
 
 
 def lower_function(function: Any) -> core.Function:

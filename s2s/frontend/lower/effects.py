@@ -10,6 +10,7 @@ from s2s import core
 from s2s.frontend.lower.assignments import assign_to
 from s2s.frontend.lower.blocks import block
 from s2s.frontend.lower.lowering import Lowering, lowers
+from s2s.runtime.catching import raised
 
 
 @lowers(gast.Expr)
@@ -48,8 +49,20 @@ def assertion(low: Lowering, node: Any) -> None:
 
 @lowers(gast.Raise)
 def raising(low: Lowering, node: Any) -> None:
-    operands = low.operands([part for part in (node.exc, node.cause) if part is not None])
-    low.emit(gast.Raise(*operands, *[None] * (2 - len(operands))))
+    """In a handler, the exception that is handled is named: it is raised again, or the context of another one."""
+    if not low.handled:
+        operands = low.operands([part for part in (node.exc, node.cause) if part is not None])
+        low.emit(gast.Raise(*operands, *[None] * (2 - len(operands))))
+    elif node.exc is None:
+        low.emit(gast.Raise(core.name(low.handled[-1]), None))
+    else:
+        error, cause = low.operands([node.exc, node.cause or core.constant(None)])
+        made = core.call(low.bind("raised", raised), error, cause, low.handled[-1])
+        low.emit(gast.Raise(low.as_atom(made, "error"), core.constant(None) if _is_none(node.cause) else None))
+
+
+def _is_none(node: Any) -> bool:
+    return isinstance(node, gast.Constant) and node.value is None
 
 
 @lowers(gast.With)

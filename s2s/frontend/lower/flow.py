@@ -67,7 +67,16 @@ class FlowAnalysis:
         if isinstance(stmt, gast.With):
             body = self.block(stmt.body)
             return Flow(body.jumps, body.falls or self.swallows(stmt))
+        if isinstance(stmt, gast.Try):
+            return self._try(stmt)
         return Flow()
+
+    def _try(self, stmt: Any) -> Flow:
+        """Of a `try` with handlers or with `finally`: the body may fail at once, so that each handler may run."""
+        body, final = self.block(stmt.body), self.block(stmt.finalbody)
+        handlers = [self.block(handler.body) for handler in stmt.handlers]
+        jumps = body.jumps.union(final.jumps, *(flow.jumps for flow in handlers))
+        return Flow(jumps, final.falls and (body.falls or any(flow.falls for flow in handlers)))
 
     def _loop(self, stmt: Any) -> Flow:
         body = self.block(stmt.body)

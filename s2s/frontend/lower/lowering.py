@@ -22,7 +22,7 @@ from s2s.frontend.lower.operands import OrderedEmitter
 
 _REWRITINGS: dict[type, Callable[[Lowering, Any], Any]] = {}
 _BRANCHING: dict[type, Callable[[Lowering, Any, str], None]] = {}
-_AMOUNTING: dict[type, Callable[[Lowering, Any], list[Any]]] = {}
+_AMOUNTING: dict[type, Callable[[Lowering, Any], list[Any] | None]] = {}
 
 # Operands that are not evaluated by reading an atom: they unpack or format it, at their turn.
 _ACTING = (gast.Starred, gast.keyword, gast.FormattedValue)
@@ -49,7 +49,7 @@ def branches(*types: type) -> Callable[[Any], Any]:
 
 
 def rewrites(*types: type) -> Callable[[Any], Any]:
-    """Register a rewriting `(lowering, node)` that gives the statements to which the node amounts."""
+    """Register a rewriting `(lowering, node)` that gives the statements to which the node amounts, or None."""
 
     def register(rewriting: Any) -> Any:
         _put(_AMOUNTING, types, rewriting)
@@ -85,8 +85,9 @@ class Lowering(OrderedEmitter):
         self.result: str | None = None  # what early returns store
         self.returned: str | None = None  # the flag that tells that one was met
         self.renamed: dict[str, str] = {}  # the targets of open comprehensions
+        self.handled: list[str] = []  # the exceptions of open handlers
         self.read: dict[str, core.Origin] = {}
-        self._amounts: dict[int, tuple[Any, list[Any]]] = {}  # the node is held, so that its id stays its own
+        self._amounts: dict[int, tuple[Any, list[Any] | None]] = {}  # the node is held, so that its id stays its own
 
     def refuse(self, what: str, node: Any = None) -> errors.NotCompiled:
         """The error that says what is not compiled, and where."""
@@ -109,7 +110,9 @@ class Lowering(OrderedEmitter):
             return None
         if id(node) not in self._amounts:
             origin = core.origin_of(node) or self.origins(node)
-            made = [s if core.origin_of(s) else core.place(s, origin) for s in rewriting(self, node)]
+            made = rewriting(self, node)
+            for stmt in made or ():
+                core.place(stmt, core.origin_of(stmt) or origin)
             self._amounts[id(node)] = node, made
         return self._amounts[id(node)][1]
 

@@ -12,7 +12,6 @@ CONSTRUCTS: dict[str, str] = {
     "AsyncFunctionDef": "an async function",
     "ClassDef": "a class definition",
     "GeneratorExp": "a generator expression",
-    "Try": "try",
     "TryStar": "try with except*",
     "AsyncFor": "async for",
     "AsyncWith": "async with",

@@ -27,7 +27,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.transforms.aliases import Aliases
-from s2s.transforms.bound import UNBOUND, unbound_reads
+from s2s.transforms.bound import UNBOUND, headers_of, unbound_at_loops, unbound_reads
 from s2s.transforms.effects import Knowledge
 from s2s.transforms.operations import Operations, basic_index
 from s2s.transforms.reverse.fragments import as_reverse, reverse_assign
@@ -153,7 +153,7 @@ class Restorer:
         self.definitions: dict[str, Any] = {}
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
         self.range_targets: set[str] = set()
-        self.unsure = {name for _, name in unbound_reads(fn)}
+        self.unsure = {name for _, name in unbound_reads(fn)} | unbound_at_loops(fn)
         # Whether the memory of a name is written into: its contents now are not those that an operation read.
         self.changed: Callable[[str], bool] = lambda name: False
         if fn.facts.storages:
@@ -180,7 +180,7 @@ class Restorer:
 
         loop: the loop whose body the block is; None for a branch in a body.
         """
-        headers = _headers(stmts) if loop is not None else {}
+        headers = headers_of(stmts) if loop is not None else {}
         for stmt in reversed(stmts):
             for name in reversed(self._defined_by(stmt)):
                 if out.exposes(name) and name not in headers:
@@ -364,25 +364,6 @@ class Restorer:
             new.append(core.rebuilt(stmt, **changes) if changes else stmt)
             new.extend(self.pushes.get(id(stmt), []))
         return new
-
-
-def _headers(stmts: Sequence[Any]) -> dict[str, str]:
-    """The meeting names of a loop: the copies that end its body, by name; what they copy."""
-    rest = [s for s in stmts if not core.is_exit(s)]
-    found: dict[str, str] = {}
-    read: set[str] = set()  # by the copies that follow: what they read is no meeting name, but a variable of the body
-    for stmt in reversed(rest):
-        copy = (
-            isinstance(stmt, gast.Assign)
-            and isinstance(stmt.targets[0], gast.Name)
-            and isinstance(stmt.value, gast.Name)
-        )
-        if not copy:
-            break
-        if stmt.targets[0].id not in read:
-            found[stmt.targets[0].id] = stmt.value.id
-        read.add(stmt.value.id)
-    return found
 
 
 def _operands(value: Any) -> list[Any]:
