@@ -134,6 +134,7 @@ class _Stores:
         self.views = {n: v for n, v in self.single.items() if self.is_view(v)}
         self.unsure = {name for _, name in unbound_reads(fn)}
         self.renewed: dict[int, list[str]] = {}  # by statement, the storages that get new versions in it
+        self.changes = aliases.sharing(w for s in statements(fn.body) if (w := self.written(s)) is not None)
 
     def definitions(self) -> dict[str, Any]:
         """What the names are bound to that are bound once; of what is unpacked, nothing."""
@@ -219,7 +220,7 @@ class _Stores:
         ]
 
     def visit_If(self, stmt: Any, env: Env, live: int) -> list[Any]:
-        test = core.substitute(stmt.test, env)
+        asked, test = self.asked(core.substitute(stmt.test, env), stmt.test, core.origin_of(stmt))
         inner = {part.field: part for part in self.lives.inner(stmt, live)}
         ends: list[Env] = []
         blocks: list[list[Any]] = []
@@ -235,7 +236,17 @@ class _Stores:
                 meeting = self.version(storage, env)
                 for block, version in zip(blocks, versions):
                     block.append(core.assign(meeting, version, core.origin_of(stmt)))
-        return [core.rebuilt(stmt, test=test, body=blocks[0] or [_pass(stmt)], orelse=blocks[1])]
+        return [*asked, core.rebuilt(stmt, test=test, body=blocks[0] or [_pass(stmt)], orelse=blocks[1])]
+
+    def asked(self, test: Any, name: Any, origin: Any) -> tuple[list[Any], Any]:
+        """A condition that is the truth of memory which is written into is asked for once.
+
+        The reverse sweep decides by it again, when the memory holds something else.
+        """
+        if not isinstance(name, gast.Name) or not self.aliases.tracked(name.id) or not self.changes(name.id):
+            return [], test
+        answer = self.namer.temporary("cond")
+        return [core.assign(answer, core.call(self.namer.bind("bool", bool), test), origin)], core.name(answer)
 
     def visit_For(self, stmt: Any, env: Env, live: int) -> list[Any]:
         origin = core.origin_of(stmt)
