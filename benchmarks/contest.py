@@ -2,7 +2,8 @@
 
 A module of `programs/` holds `primal`, `by_hand` (the adjoint of the primal's own text, statement by statement),
 `args()`, `bound` ("overhead": the time goes to Python, "arrays": it goes to NumPy), and, where they are not the usual
-ones, `argnums`, and `jax = True` if JAX can trace it.
+ones, `argnums`, `jax = True` if JAX can trace it, and `inplace = True` if it writes into arrays, which HIPS autograd
+cannot differentiate.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import pathlib
 import re
 import statistics
 import time
+import tracemalloc
 import types
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +48,9 @@ def with_s2s(program: types.ModuleType) -> Callable[..., Any]:
     return s2s.grad(program.primal, argnums(program), strict=True)
 
 
-def with_autograd(program: types.ModuleType) -> Callable[..., Any]:
+def with_autograd(program: types.ModuleType) -> Callable[..., Any] | None:
+    if getattr(program, "inplace", False):
+        return None
     import autograd
 
     return autograd.grad(load(_stem(program), "autograd.numpy").primal, argnums(program))
@@ -149,6 +153,18 @@ def race(
     finally:
         gc.enable()
     return times
+
+
+def peak(f: Callable[..., Any], args: tuple[Any, ...]) -> int:
+    """The most memory, in bytes, that a call holds at any time beyond what there was."""
+    f(*args)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        f(*args)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def ratio(times: dict[str, list[float]], one: str, other: str) -> float | None:

@@ -76,11 +76,15 @@ def inner_vjp_b(g, ans, a, b):
 
 @linear(np.outer, wrt="a")
 def outer_vjp_a(g, ans, a, b, out=None):
+    if np.ndim(a) == 1 and np.ndim(b) == 1:
+        return np.dot(g, b)
     return np.reshape(np.dot(g, np.ravel(b)), np.shape(a))
 
 
 @linear(np.outer, wrt="b")
 def outer_vjp_b(g, ans, a, b, out=None):
+    if np.ndim(a) == 1 and np.ndim(b) == 1:
+        return np.dot(a, g)
     return np.reshape(np.dot(np.ravel(a), g), np.shape(b))
 
 

@@ -230,6 +230,8 @@ def diag(g, ans, v, k=0):
 
 @linear(np.diagonal, np.ndarray.diagonal, wrt="a")
 def diagonal(g, ans, a, offset=0, axis1=0, axis2=1):
+    if a.ndim == 2 and axis1 == 0 and axis2 == 1:
+        return scatter(g, on_diagonal(len(g), offset), np.shape(a))
     rows = np.moveaxis(a, (axis1, axis2), (-2, -1))
     a_bar = scatter(g, (Ellipsis, *on_diagonal(np.shape(g)[-1], offset)), rows.shape)
     return np.moveaxis(a_bar, (-2, -1), (axis1, axis2))

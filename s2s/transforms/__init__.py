@@ -86,6 +86,7 @@ contents    of which arrays a statement reads more than the shape
 dims        the lengths of axes in terms of others
 effects     what an expression may do besides giving a value
 liveness    which names may be read before they are assigned again
+regions     which parts of arrays are read and written, and what stands there still
 renaming    names replaced all over a function
 sameshape   which results have one shape, and which shapes broadcast to which
 sharing     names that may come to share memory

@@ -21,6 +21,7 @@ import numpy as np
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.runtime import numeric
 from s2s.transforms.aliases import Aliases, Pairs
 from s2s.transforms.callee import OPERATORS
 from s2s.transforms.operations import Operations, basic_index
@@ -205,7 +206,7 @@ class _Buffers:
 
 
 _MAKES = {np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.zeros, np.ones, np.full, np.array, np.copy}
-_MAKES |= {np.ndarray.copy, np.outer}
+_MAKES |= {np.ndarray.copy, np.outer, np.dot, numeric.scatter}
 _SUMS = {np.sum, np.dot, np.outer, *OPERATORS.values()}
 
 

@@ -28,8 +28,11 @@ from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.transforms.aliases import Aliases
 from s2s.transforms.bound import UNBOUND, headers_of, unbound_at_loops, unbound_reads
+from s2s.transforms.conduct import module_of
+from s2s.transforms.copies import assignments
 from s2s.transforms.effects import Knowledge
 from s2s.transforms.operations import Operations, basic_index
+from s2s.transforms.regions import Regions
 from s2s.transforms.reverse.fragments import as_reverse, reverse_assign
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import statements
@@ -153,11 +156,14 @@ class Restorer:
         self.definitions: dict[str, Any] = {}
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
         self.range_targets: set[str] = set()
+        self.times = assignments(fn)
         self.unsure = {name for _, name in unbound_reads(fn)} | unbound_at_loops(fn)
         # Whether the memory of a name is written into: its contents now are not those that an operation read.
         self.changed: Callable[[str], bool] = lambda name: False
         if fn.facts.storages:
-            self.changed = Aliases(fn, self.operations).sharing(fn.facts.storages)
+            aliases = Aliases(fn, self.operations)
+            self.changed = aliases.sharing(fn.facts.storages)
+            self.regions = Regions(fn, self.operations, aliases)
         self._survey(fn.body, None)
 
     def _survey(self, stmts: Sequence[Any], loop: Any) -> None:
@@ -223,6 +229,10 @@ class Restorer:
                 out.restore(name, reverse_assign(name, read, origin))
                 return
             self.pushes.setdefault(id(stmt), []).append(core.assign(name, read, origin))
+        place = self._stored(name)
+        if place is not None and all(self._at_hand(n, self.home.get(name), out, 3) for n in core.reads(place)):
+            out.restore(name, reverse_assign(name, place, origin))
+            return
         if self._repeatable(name, stmt, out):
             out.restore(name, as_reverse(core.rebuilt(stmt)))
             return
@@ -233,6 +243,14 @@ class Restorer:
         tape = self.tape(name)
         self.pushes.setdefault(id(stmt), []).append(_push(tape, name, origin))
         out.restore(name, _pop(tape, name, origin))
+
+    def _stored(self, name: str) -> Any:
+        """The item of an array that holds the value of a name still; None where the sweep undoes writes."""
+        kind = self.operations.kind(core.name(name))
+        known = isinstance(kind, K.Array) or (isinstance(kind, K.Scalar) and not kind.python)
+        if not known or not self.fn.facts.storages or self.fn.facts.saved or self.changed(name):
+            return None
+        return self.regions.stored(name)
 
     def tape(self, name: str) -> str:
         """A new tape: an empty list at the start of the forward sweep."""
@@ -258,6 +276,7 @@ class Restorer:
 
     def _at_hand(self, operand: str, home: int | None, out: Emitted, depth: int) -> bool:
         """Whether an operand is there without a tape of its own: another loop's, restored anyway, or computed again."""
+        operand = self.fn.facts.storages.get(operand, operand)
         if self.home.get(operand) is None or self.home.get(operand) != home:
             return True
         if out.exposes(operand) or operand in self.range_targets:
@@ -270,6 +289,8 @@ class Restorer:
         result = kind(core.name(name))
         if isinstance(value, gast.Constant):
             return True
+        if isinstance(value, gast.Name) and value.id in self.operations.local:
+            return self.times[name] == 1 and not {name, value.id} & self.unsure
         if isinstance(value, gast.Name) or (isinstance(value, gast.Attribute) and self._of_module(value)):
             return core.reads(value).isdisjoint(self.operations.local) and self._globals_stay
         if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
@@ -281,7 +302,7 @@ class Restorer:
             if not isinstance(owner, (K.Array, K.Tuple, K.List, K.Sequence)) or not isinstance(value.value, gast.Name):
                 return False
             view = isinstance(owner, K.Array) and isinstance(result, K.Array) and basic_index(value.slice, kind)
-            return view or not self.changed(value.value.id)
+            return view or not self.changed(value.value.id) or self.regions.untouched(name)
         if isinstance(value, gast.Attribute) and self._of_function(value):
             return isinstance(value.value, gast.Name) and self._globals_stay
         if isinstance(value, gast.Attribute):
@@ -290,8 +311,13 @@ class Restorer:
             stays = not any(
                 self.changed(n) for n in core.reads(value.args) if K.children(kind(core.name(n))) is not None
             )
-            return self.operations.function(value) in (len, range) and stays
+            function = self.operations.function(value)
+            return (function in (len, range) and stays) or (module_of(function) == "math" and self._of_numbers(value))
         return False
+
+    def _of_numbers(self, call: Any) -> bool:
+        """Whether a call is one of numbers of Python's."""
+        return not call.keywords and all(K.is_python_number(self.operations.kind(a)) for a in call.args)
 
     def _of_module(self, value: Any) -> bool:
         owner = self.operations.kind(value.value)

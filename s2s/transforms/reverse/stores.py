@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ from s2s.transforms.contents import contents_read
 from s2s.transforms.infer import expression_kinds, infer_rest
 from s2s.transforms.inplace import ITEM_WRITES, KEEPING
 from s2s.transforms.operations import Operation, Operations, basic_index, boolean_index
+from s2s.transforms.regions import Regions
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Bars
 from s2s.transforms.reverse.fragments import Contribution, as_reverse, reverse_assign
 from s2s.transforms.reverse.restore import Emitted
@@ -87,10 +88,9 @@ class Stores:
         if K.children(self.sweep.kind(x)) is not None:
             self.container(target.id, function, stmt.value.args, bars, out, origin)
             return
-        _, index, value = stmt.value.args
-        self.write_back(target.id, function, x, index, out, origin)
+        self.write_back(target.id, function, x, stmt.value.args[1], out, origin)
         if present:
-            self.item(target.id, function, x, index, value, bars, out, origin)
+            self.item(stmt, function, bars, out)
 
     def seen(self, y: str, args: Sequence[Any], bars: Bars, out: Emitted, origin: Any) -> None:
         """What x holds of the object that was written into is what that holds now."""
@@ -194,10 +194,9 @@ class Stores:
         if made:
             sweep.add_all(made[::-1], g, state, bars, out, origin)
 
-    def item(
-        self, y: str, function: Any, x: Any, index: Any, value: Any, bars: Bars, out: Emitted, origin: Any
-    ) -> None:
+    def item(self, stmt: Any, function: Any, bars: Bars, out: Emitted) -> None:
         """A write to an item: its cotangent is taken out of the adjoint of the whole."""
+        (x, index, value), (y,), origin = stmt.value.args, core.writes(stmt), core.origin_of(stmt)
         sweep, bar = self.sweep, self.sweep.bar(y)
         if function is S.set_item and _is_all(index) and self.alike(y, value):
             # Nothing is left of what was there, whose adjoint is absent from now on.
@@ -213,13 +212,18 @@ class Stores:
         if active:
             contribution = self.taken(y, function, index, value, keeps, out, origin)
         if keeps:
-            if function not in KEEPING:
+            if function not in KEEPING and not self.is_first(stmt):
                 item = core.subscript(self.place(bar, function, out, origin), index, gast.Store)
                 zero = core.assign(item, core.constant(0.0), origin)
                 out.add(as_reverse(zero))
             sweep.add(Contribution(x.id, core.name(bar), fresh=state is OWNED), bars, out, origin)
         if contribution is not None:
             sweep.add(contribution, bars, out, origin)
+
+    def is_first(self, stmt: Any) -> bool:
+        """Whether nothing that carries a derivative was there before: nobody takes the cotangent once more."""
+        storage = self.storages[core.writes(stmt)[0]]
+        return storage not in self.sweep.active and self.sweep.restorer.regions.is_first(stmt)
 
     def alike(self, y: str, value: Any) -> bool:
         """Whether an array and what is written into it have one shape and one dtype."""
@@ -394,36 +398,17 @@ class _Saves:
 
 def needed(fn: Function, sweep: Sweep) -> set[str]:
     """The versions whose write has to be undone, as the sweep that was made reads what was there before."""
-    aliases = Aliases(fn, Operations(fn))
-    places = dict(_places(fn.body, ()))
-    readers: dict[str, list[tuple[Any, ...]]] = {}
+    operations = Operations(fn)
+    aliases = Aliases(fn, operations)
+    regions = Regions(fn, operations, aliases)
+    readers: dict[str, list[tuple[Any, str]]] = {}
     for stmt, names in sweep.contents:
         for name in names:
-            readers.setdefault(aliases.find(name), []).append(places[id(stmt)])
+            readers.setdefault(aliases.find(name), []).append((stmt, name))
     wanted = {y for y, names in sweep.stores.read_old.items() if any(aliases.find(n) == aliases.find(y) for n in names)}
     for stmt, _ in sweep.contents:
         name = next(iter(core.writes(stmt)), "")
         earlier = readers.get(aliases.find(name), ()) if name in sweep.stores.saved else ()
-        if any(_may_precede(reader, places[id(stmt)]) for reader in earlier):
+        if any(regions.is_in_the_way(read, reader, stmt) for reader, read in earlier):
             wanted.add(name)
     return wanted
-
-
-def _places(stmts: Sequence[Any], around: tuple[Any, ...]) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """Where each statement stands: the positions of the blocks around it and its own; loops are marked."""
-    for position, stmt in enumerate(stmts):
-        loop = isinstance(stmt, (gast.For, gast.While))
-        here = (*around, (position, loop))
-        yield id(stmt), here
-        for number, (_, block) in enumerate(core.blocks(stmt)):
-            yield from _places(block, (*here, (number, False)))
-
-
-def _may_precede(reader: tuple[Any, ...], writer: tuple[Any, ...]) -> bool:
-    """Whether a statement may run before another one: it stands before it, or in a loop with it."""
-    for a, b in zip(reader, writer):
-        if a != b:
-            return bool(a[0] < b[0])
-        if a[1]:
-            return True
-    return False

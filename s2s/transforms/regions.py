@@ -1,0 +1,276 @@
+"""Which parts of arrays are read and written: whether what was read stands there still when the program has gone on.
+
+A region is an interval for each axis, in terms of sizes and of the loops' indices (`dims`). Of a write that may run
+after a read, in the same round of the loops around both or in a later round of one of them, it is asked whether the
+two regions are surely apart. So `x[t]` is not overwritten by `x[t + 1] = ...` in a loop over `range(n)`, in this round
+or later. Dependence tests of this kind: Allen and Kennedy, "Optimizing Compilers for Modern Architectures", chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import gast
+
+from s2s import core
+from s2s import kinds as K
+from s2s.core import Function
+from s2s.runtime import stores as S
+from s2s.transforms.aliases import Aliases
+from s2s.transforms.dims import Term, names_of
+from s2s.transforms.operations import Operations, basic_index
+
+Place = tuple[tuple[int, bool], ...]
+
+
+class Interval(NamedTuple):
+    """From `low` to `high`, both included; None for no bound."""
+
+    low: Term | None
+    high: Term | None
+
+
+ALL = Interval(None, None)
+Region = list[Interval]
+
+
+class Regions:
+    """The reads and writes of one function, whose writes give new versions of storages.
+
+    Names that are assigned in several places are assigned by copies there: a name that was read from an array, or that
+    counts the rounds of a loop, is assigned in one place, and read in the round in which it was assigned.
+    """
+
+    def __init__(self, fn: Function, operations: Operations, aliases: Aliases) -> None:
+        self.operations = operations
+        self.aliases = aliases
+        self.storages = fn.facts.storages
+        self.places: dict[int, Place] = {}
+        self.around: dict[int, tuple[Any, ...]] = {}  # by statement, the loops that it stands in
+        self.definitions: dict[str, Any] = {}
+        self.writes: dict[str, list[Any]] = {}  # by representative of what may share memory, the statements
+        self.loop_of: dict[str, Any] = {}  # by index, the loop
+        self.survey(fn.body, (), ())
+
+    def survey(self, stmts: Sequence[Any], around: Place, loops: tuple[Any, ...]) -> None:
+        for position, stmt in enumerate(stmts):
+            is_loop = isinstance(stmt, (gast.For, gast.While))
+            here = (*around, (position, is_loop))
+            self.places[id(stmt)], self.around[id(stmt)] = here, loops
+            if isinstance(stmt, gast.Assign):
+                for name in core.writes(stmt):
+                    self.definitions[name] = stmt
+                    if name in self.storages and isinstance(stmt.value, gast.Call):
+                        self.writes.setdefault(self.aliases.find(name), []).append(stmt)
+            elif isinstance(stmt, gast.For):
+                self.loop_of[stmt.target.id] = stmt
+            for number, (_, block) in enumerate(core.blocks(stmt)):
+                self.survey(block, (*here, (number, False)), (*loops, stmt) if is_loop else loops)
+
+    # --- what may run when ---
+
+    def may_follow(self, first: Any, second: Any) -> bool:
+        """Whether the second statement may run after the first: it stands behind it, or in a loop with it."""
+        return any(True for _ in self.ways(first, second))
+
+    def ways(self, first: Any, second: Any) -> Iterator[Any]:
+        """How the second may run after the first: in a later round of a loop around both, or (None) in the same one."""
+        for a, b in zip(self.around[id(first)], self.around[id(second)]):
+            if a is not b:
+                break
+            yield a
+        one, other = self.places[id(first)], self.places[id(second)]
+        difference = next((a[0] - b[0] for a, b in zip(one, other) if a != b), 0)
+        if difference < 0:
+            yield None
+
+    # --- regions ---
+
+    def read(self, name: str) -> tuple[str, Region] | None:
+        """The storage that a name was read from by an index, and the region."""
+        stmt = self.definitions.get(name)
+        value = getattr(stmt, "value", None)
+        if not isinstance(value, gast.Subscript) or not isinstance(value.value, gast.Name):
+            return None
+        return self.storages.get(value.value.id, value.value.id), self.region(value.value, value.slice)
+
+    def written(self, stmt: Any) -> tuple[str, Region]:
+        """The storage that a statement writes into, and the region."""
+        (name,) = core.writes(stmt)
+        x, *rest = stmt.value.args
+        function = self.operations.function(stmt.value)
+        return self.storages[name], self.region(x, rest[0]) if function in _AT_AN_INDEX else []
+
+    def region(self, x: Any, index: Any) -> Region:
+        """The region of an index; no intervals where it may be anywhere."""
+        kind = self.operations.kind(x)
+        if not isinstance(kind, K.Array) or not basic_index(index, self.operations.kind):
+            return []
+        parts = list(index.elts) if isinstance(index, gast.Tuple) else [index]
+        found: Region = []
+        for part in parts:
+            if isinstance(part, gast.Constant) and (part.value is None or part.value is Ellipsis):
+                return found
+            if isinstance(part, gast.Slice):
+                found.append(self.interval(part))
+            elif isinstance(self.operations.kind(part), K.Int):
+                at = self.not_negative(self.operations.sizes.integer(part))
+                found.append(ALL if at is None else Interval(at, at))
+            else:
+                return found
+        return found
+
+    def interval(self, part: Any) -> Interval:
+        """What a slice may take of an axis."""
+        integer = self.operations.sizes.integer
+        step = None if part.step is None else integer(part.step)
+        if (step is not None and (step.roots or step.constant < 0)) or (part.step is not None and step is None):
+            return ALL
+        low = None if part.lower is None else self.not_negative(integer(part.lower))
+        high = None if part.upper is None else self.not_negative(integer(part.upper))
+        return Interval(low, None if high is None else high.plus(Term(-1)))
+
+    def not_negative(self, term: Term | None) -> Term | None:
+        """The term, if it surely is no negative number, which would count from the end."""
+        least = None if term is None else self.least(term)
+        return term if least is not None and least >= 0 else None
+
+    def least(self, term: Term) -> int | None:
+        """A number that a term is at least."""
+        total = term.constant
+        for root, factor in term.roots:
+            low = self.least_root(root)
+            if low is None or factor < 0:
+                return None
+            total += low * factor
+        return total
+
+    def least_root(self, root: Any) -> int | None:
+        if root[0] in ("length", "count", "positive", "slice", "common", "least"):
+            return 0
+        if root[0] == "value" and root[1] in self.loop_of:
+            return self.start(self.loop_of[root[1]])
+        return None
+
+    # --- loops ---
+
+    def start(self, loop: Any) -> int | None:
+        """The least value of the index of a loop over a range that counts up."""
+        args = self.range(loop)
+        if args is None:
+            return None
+        if len(args) == 1:
+            return 0
+        low = self.operations.sizes.integer(args[0])
+        return None if low is None else self.least(low)
+
+    def range(self, loop: Any) -> list[Any] | None:
+        """The arguments of the range that a loop goes up along."""
+        made = getattr(self.definitions.get(getattr(loop.iter, "id", "")), "value", None)
+        if not isinstance(made, gast.Call) or made.keywords:
+            return None
+        if self.operations.function(made) is not range:
+            return None
+        if len(made.args) == 3:
+            step = self.operations.sizes.integer(made.args[2])
+            if step is None or step.roots or step.constant <= 0:
+                return None
+        return list(made.args)
+
+    # --- whether regions are apart ---
+
+    def apart(self, first: Region, reader: Any, second: Region, writer: Any) -> bool:
+        """Whether a write never touches the region of an earlier statement."""
+        return all(self.apart_then(first, second, loop, reader, writer) for loop in self.ways(reader, writer))
+
+    def apart_then(self, first: Region, second: Region, loop: Any, reader: Any, writer: Any) -> bool:
+        varying = self.varying(reader, writer, loop)
+        index = loop.target.id if isinstance(loop, gast.For) and self.range(loop) is not None else None
+        for one, other in zip(first, second):
+            if one.high is not None and other.low is not None and self.above(other.low, one.high, varying, index, 1):
+                return True
+            if one.low is not None and other.high is not None and self.above(one.low, other.high, varying, index, -1):
+                return True
+        return False
+
+    def varying(self, reader: Any, writer: Any, loop: Any) -> set[str]:
+        """The names that may have other values when the writer runs than when the reader ran."""
+        mine, theirs = self.around[id(reader)], self.around[id(writer)]
+        shared = [a for a, b in zip(mine, theirs) if a is b]
+        apart = [*mine[len(shared) :], *theirs[len(shared) :], *([] if loop is None else [loop])]
+        return {name for each in apart for name in core.all_writes(each)}
+
+    def above(self, high: Term, low: Term, varying: set[str], index: str | None, later: int) -> bool:
+        """Whether `high` is surely more than `low`, of which the writer's is of a later round.
+
+        index: of the loop whose later round it is. later: 1 if the writer's is `high`, -1 if it is `low`.
+        """
+        if not low.roots and (self.least(high) or 0) > low.constant >= 0:
+            return True  # in all rounds
+        if (names_of(high) | names_of(low)) & (varying - {index}):
+            return False
+        own = ("value", index)
+        if any(root != own and index in names_of(Term(0, ((root, 1),))) for root, _ in (*high.roots, *low.roots)):
+            return False  # it is not known how these change from round to round
+        step = dict(high.roots).get(own, 0) * later
+        difference = high.plus(low, -1)
+        return not difference.roots and step >= 0 and difference.constant + step > 0
+
+    # --- what stands still ---
+
+    def untouched(self, name: str) -> bool:
+        """Whether what a name was read from stands there still, whatever has run since."""
+        found = self.read(name)
+        return found is not None and self.stands(*found, self.definitions[name])
+
+    def stands(self, storage: str, region: Region, reader: Any) -> bool:
+        """Whether nothing that may run after a statement writes into a region."""
+        writers = self.writes.get(self.aliases.find(storage), ())
+        return all(self.spared(storage, region, reader, writer) for writer in writers)
+
+    def spared(self, storage: str, region: Region, reader: Any, writer: Any) -> bool:
+        """Whether a write leaves a region alone, once a statement has read it."""
+        into, second = self.written(writer)
+        return not self.may_follow(reader, writer) or (into == storage and self.apart(region, reader, second, writer))
+
+    def is_first(self, writer: Any) -> bool:
+        """Whether a write is the first that touches its region."""
+        storage, region = self.written(writer)
+        earlier = [(w, *self.written(w)) for w in self.writes.get(self.aliases.find(storage), ())]
+        return all(
+            not self.may_follow(other, writer) or (into == storage and self.apart(second, other, region, writer))
+            for other, into, second in earlier
+        )
+
+    def is_in_the_way(self, name: str, reader: Any, writer: Any) -> bool:
+        """Whether a write may change, later, what a statement reads by a name."""
+        found = self.read(name)
+        return self.may_follow(reader, writer) if found is None else not self.spared(*found, reader, writer)
+
+    def stored(self, name: str) -> Any:
+        """`x[i]`, where all of the value of a name was stored and stands still; None if there is no such place."""
+        sizes, value = self.operations.sizes, core.name(name)
+        kind = self.operations.kind(value)
+        shape = () if isinstance(kind, K.Scalar) else sizes.shape(value)
+        for writer in self.stores_of.get(name, ()):
+            storage, region = self.written(writer)
+            place = core.subscript(core.name(storage), writer.value.args[1])
+            of = self.operations.kind(place.value)
+            alike = isinstance(of, K.Array) and of.dtype == K.dtype_of(kind) and shape == sizes.item(place)
+            if alike and self.stands(storage, region, writer):
+                return place
+        return None
+
+    @cached_property
+    def stores_of(self) -> dict[str, list[Any]]:
+        """The statements `y = set_item(x, i, v)`, by v."""
+        found: dict[str, list[Any]] = {}
+        for writer in (w for writers in self.writes.values() for w in writers):
+            if self.operations.function(writer.value) is S.set_item and isinstance(writer.value.args[2], gast.Name):
+                found.setdefault(writer.value.args[2].id, []).append(writer)
+        return found
+
+
+_AT_AN_INDEX = {S.set_item, S.add_item, S.sub_item, S.seen_item}
