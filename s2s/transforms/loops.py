@@ -1,5 +1,7 @@
 """Loops over arrays, sequences, `zip`, `enumerate`, `reversed` and dict views become loops over indices.
 
+A range that is gone through backwards is a range, `range(n)[::-1]`.
+
 The reverse sweep goes through a loop backwards, which an index can and an iterator cannot; and an item read has an
 adjoint. Loops over ranges, and over what carries no derivative and cannot be indexed, stay as they are. So does a loop
 over an iterator that somebody else reads too, or that is made in another block, outside an enclosing loop: it gives its
@@ -104,6 +106,11 @@ class _Loops:
     def loop(self, stmt: Any) -> list[Any]:
         origin = core.origin_of(stmt)
         before: list[Any] = []
+        function, operands, _ = self.definition(stmt.iter)
+        if function is reversed and isinstance(self.kind(operands[0]), K.Range):
+            backwards = gast.Slice(None, None, core.constant(-1))
+            rounds = self.hold(before, "iter", core.subscript(operands[0], backwards), origin)
+            return [*before, core.rebuilt(stmt, iter=rounds)]
         count = self.count(stmt.iter, before, origin)
         rounds = self.hold(before, "iter", core.call(self.namer.bind("range", range), count), origin)
         index = self.namer.temporary("i")

@@ -21,6 +21,7 @@ from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
 from s2s.transforms.dims import Term, names_of
 from s2s.transforms.operations import Operations, basic_index
+from s2s.transforms.sameshape import constant
 
 Place = tuple[tuple[int, bool], ...]
 
@@ -157,27 +158,31 @@ class Regions:
     # --- loops ---
 
     def start(self, loop: Any) -> int | None:
-        """The least value of the index of a loop over a range that counts up."""
-        args = self.range(loop)
-        if args is None:
+        """The least value of the index of a loop over a range."""
+        args, direction, _ = self.range(loop)
+        if not args:
             return None
         if len(args) == 1:
             return 0
-        low = self.operations.sizes.integer(args[0])
-        return None if low is None else self.least(low)
+        least = self.operations.sizes.integer(args[0 if direction > 0 else 1])
+        low = None if least is None else self.least(least)
+        return low if low is None or direction > 0 else low + 1
 
-    def range(self, loop: Any) -> list[Any] | None:
-        """The arguments of the range that a loop goes up along."""
-        made = getattr(self.definitions.get(getattr(loop.iter, "id", "")), "value", None)
-        if not isinstance(made, gast.Call) or made.keywords:
-            return None
-        if self.operations.function(made) is not range:
-            return None
-        if len(made.args) == 3:
-            step = self.operations.sizes.integer(made.args[2])
-            if step is None or step.roots or step.constant <= 0:
-                return None
-        return list(made.args)
+    def range(self, loop: Any) -> tuple[list[Any], int, int]:
+        """Of a loop over a range: its arguments, the sign of its step, and whether the loop goes up (1) or down (-1) it.
+
+        No arguments and no direction of any other loop.
+        """
+        made, order = getattr(self.definitions.get(getattr(loop.iter, "id", "")), "value", None), 1
+        if backwards_of(made) is not None:
+            made, order = getattr(self.definitions.get(backwards_of(made) or ""), "value", None), -1
+        if not isinstance(made, gast.Call) or made.keywords or self.operations.function(made) is not range:
+            return [], 0, 0
+        step = self.operations.sizes.integer(made.args[2]) if len(made.args) == 3 else Term(1)
+        if step is None or step.roots or not step.constant:
+            return [], 0, 0
+        sign = 1 if step.constant > 0 else -1
+        return list(made.args), sign, sign * order
 
     # --- whether regions are apart ---
 
@@ -187,11 +192,20 @@ class Regions:
 
     def apart_then(self, first: Region, second: Region, loop: Any, reader: Any, writer: Any) -> bool:
         varying = self.varying(reader, writer, loop)
-        index = loop.target.id if isinstance(loop, gast.For) and self.range(loop) is not None else None
+        later = self.range(loop)[2] if isinstance(loop, gast.For) else 0
+        index = loop.target.id if later else None
         for one, other in zip(first, second):
-            if one.high is not None and other.low is not None and self.above(other.low, one.high, varying, index, 1):
+            if (
+                one.high is not None
+                and other.low is not None
+                and self.above(other.low, one.high, varying, index, later)
+            ):
                 return True
-            if one.low is not None and other.high is not None and self.above(one.low, other.high, varying, index, -1):
+            if (
+                one.low is not None
+                and other.high is not None
+                and self.above(one.low, other.high, varying, index, -later)
+            ):
                 return True
         return False
 
@@ -205,7 +219,8 @@ class Regions:
     def above(self, high: Term, low: Term, varying: set[str], index: str | None, later: int) -> bool:
         """Whether `high` is surely more than `low`, of which the writer's is of a later round.
 
-        index: of the loop whose later round it is. later: 1 if the writer's is `high`, -1 if it is `low`.
+        index: of the loop whose later round it is. later: how `high` is to `low` in the order of that loop, by the index:
+        1 after it where that grows, or before it where that falls; else -1.
         """
         if not low.roots and (self.least(high) or 0) > low.constant >= 0:
             return True  # in all rounds
@@ -271,6 +286,14 @@ class Regions:
             if self.operations.function(writer.value) is S.set_item and isinstance(writer.value.args[2], gast.Name):
                 found.setdefault(writer.value.args[2].id, []).append(writer)
         return found
+
+
+def backwards_of(value: Any) -> str | None:
+    """The r of `r[::-1]`."""
+    index = value.slice if isinstance(value, gast.Subscript) else None
+    if not isinstance(index, gast.Slice) or index.lower is not None or index.upper is not None:
+        return None
+    return getattr(value.value, "id", None) if constant(index.step) == -1 else None
 
 
 _AT_AN_INDEX = {S.set_item, S.add_item, S.sub_item, S.seen_item}

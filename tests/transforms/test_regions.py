@@ -56,7 +56,30 @@ def doubled_indices(x, n):
     return np.sum(y * y)
 
 
-KEPT = [population, two_back, table, eliminated, rows, doubled_indices]
+def downwards_from_the_end(x, n):
+    y = np.zeros(len(x) + 1)
+    y[len(x)] = x[0]
+    for t in reversed(range(len(x))):
+        y[t] = y[t + 1] * x[t]
+    return np.sum(y * y)
+
+
+def by_steps_down(x, n):
+    y = np.zeros(len(x) + 3)
+    y[:] = x[0]
+    for t in range(len(x), 0, -2):
+        y[t] = y[t + 2] * y[t + 1] * x[1]
+    return np.sum(y * y)
+
+
+def up_again(x, n):
+    y = np.ones(2 * n + 2)
+    for t in reversed(range(2 * n, 0, -1)):
+        y[t] = y[t - 1] * x[1] * x[0]
+    return np.sum(y * y)
+
+
+KEPT = [downwards_from_the_end, by_steps_down, up_again, population, two_back, table, eliminated, rows, doubled_indices]
 
 
 # --- these overwrite what the reverse sweep reads, each in another way ---
@@ -427,8 +450,72 @@ def behind_a_view(x, n):
     return np.sum(v * v)
 
 
+# --- loops that go backwards ---
+
+
+def downwards_over_what_is_ahead(x, n):
+    y = x * 1.0
+    for t in reversed(range(1, len(x))):
+        y[t] = y[t - 1] * y[t]
+    return np.sum(y * y)
+
+
+def backwards_left_early(x, n):
+    y = x * 1.0
+    for t in reversed(range(len(x) - 1)):
+        y[t] = y[t + 1] * y[t] * y[t]
+        if t < n:
+            break
+    return np.sum(y * y)
+
+
+def backwards_in_turns(x, n):
+    y = x * 1.0
+    for _ in range(n):
+        for t in reversed(range(len(x) - 1)):
+            y[t] = np.sin(y[t + 1]) * y[t]
+        for t in range(1, len(x))[::-1]:
+            y[t] = y[t - 1] * y[t] * t
+    return np.sum(y * y)
+
+
+def up_over_what_is_ahead(x, n):
+    y = np.ones(8) * x[0]
+    for t in reversed(range(6, 0, -1)):
+        y[t + 1] = y[t + 1] * x[1]
+        y[t] = y[t + 1] * y[t] * x[0]
+    return np.sum(y * y)
+
+
+def by_steps_over_each_other(x, n):
+    y = np.ones(8) * x[0]
+    for t in range(6, 0, -2):
+        y[t - 1] = y[t - 1] * y[t + 1] * x[1]
+        y[t + 1] = y[t - 1] * x[0]
+    return np.sum(y * y)
+
+
+def every_other(x, n):
+    y = x * 1.0
+    for t in range(1, len(x))[::2]:
+        y[t] = y[t - 1] * y[t]
+    for t in range(len(x))[1:][::-1]:
+        y[t] = y[t - 1] * y[t]
+    return np.sum(y * y)
+
+
+def no_rounds_backwards(x, n):
+    y = x * 1.0
+    for t in reversed(range(n - n)):
+        y[t] = y[t + 1] * y[t]
+    for t in reversed(range(n, len(x))):
+        y[t] = y[t - 1] * y[t]
+    return np.sum(y * y)
+
+
 OVERWRITTEN = [
-    behind_a_view, first_place_again, from_one_of_two, over_the_input, over_another_buffer, scaled_as_a_whole,
+    downwards_over_what_is_ahead, backwards_left_early, backwards_in_turns, up_over_what_is_ahead,
+    by_steps_over_each_other, every_other, no_rounds_backwards, behind_a_view, first_place_again, from_one_of_two, over_the_input, over_another_buffer, scaled_as_a_whole,
     over_a_view,    slices_down_again, rounds_left, ahead, by_a_view, of_less_precision,
     constant_range_down, slices_down, window, closing_in, read_through_another_array, read_after_the_loop, half_way,
     from_the_end, each_twice, downwards, against_the_loop, step_of_minus_one, folded, opposite, picked,

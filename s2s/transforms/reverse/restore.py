@@ -32,7 +32,7 @@ from s2s.transforms.conduct import module_of
 from s2s.transforms.copies import assignments
 from s2s.transforms.effects import Knowledge
 from s2s.transforms.operations import Operations, basic_index
-from s2s.transforms.regions import Regions
+from s2s.transforms.regions import Regions, backwards_of
 from s2s.transforms.reverse.fragments import as_reverse, reverse_assign
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import statements
@@ -299,7 +299,9 @@ class Restorer:
             )
         if isinstance(value, gast.Subscript):
             owner = kind(value.value)
-            if not isinstance(owner, (K.Array, K.Tuple, K.List, K.Sequence)) or not isinstance(value.value, gast.Name):
+            if not isinstance(owner, (K.Array, K.Tuple, K.List, K.Sequence, K.Range)) or not isinstance(
+                value.value, gast.Name
+            ):
                 return False
             view = isinstance(owner, K.Array) and isinstance(result, K.Array) and basic_index(value.slice, kind)
             return view or not self.changed(value.value.id) or self.regions.untouched(name)
@@ -358,13 +360,22 @@ class Restorer:
     def _backwards(self, atom: Any, origin: Any, out: Emitted) -> str:
         """`reversed(...)` of a range, which is written again where that needs nothing more."""
         definition = self.definitions.get(atom.id)
-        if definition is not None and self._repeatable(atom.id, definition, out):
-            again = self.namer.temporary(core.stem(atom.id))
-            out.add(reverse_assign(again, definition.value, origin))
-            atom = core.name(again)
+        straight = None if definition is None else backwards_of(definition.value)
+        if straight is not None:
+            return self._again(core.name(straight), origin, out).id  # type: ignore[no-any-return]
+        atom = self._again(atom, origin, out)
         name = self.namer.temporary("backwards")
         out.add(reverse_assign(name, core.call(self.namer.bind("reversed", reversed), atom), origin))
         return name
+
+    def _again(self, atom: Any, origin: Any, out: Emitted) -> Any:
+        """A range under a name of its own, where computing it again needs nothing more."""
+        definition = self.definitions.get(atom.id)
+        if definition is None or not self._repeatable(atom.id, definition, out):
+            return atom
+        again = self.namer.temporary(core.stem(atom.id))
+        out.add(reverse_assign(again, definition.value, origin))
+        return core.name(again)
 
     def count_trips(self, loop: Any) -> str:
         """Count the rounds of a loop in the forward sweep; the name of the count."""
