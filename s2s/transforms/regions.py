@@ -169,9 +169,9 @@ class Regions:
         return low if low is None or direction > 0 else low + 1
 
     def range(self, loop: Any) -> tuple[list[Any], int, int]:
-        """Of a loop over a range: its arguments, the sign of its step, and whether the loop goes up (1) or down (-1) it.
+        """Of a loop over a range: its arguments, the sign of its step, and whether the index grows (1) or falls (-1).
 
-        No arguments and no direction of any other loop.
+        No arguments, and zeros, of any other loop.
         """
         made, order = getattr(self.definitions.get(getattr(loop.iter, "id", "")), "value", None), 1
         if backwards_of(made) is not None:
@@ -195,18 +195,9 @@ class Regions:
         later = self.range(loop)[2] if isinstance(loop, gast.For) else 0
         index = loop.target.id if later else None
         for one, other in zip(first, second):
-            if (
-                one.high is not None
-                and other.low is not None
-                and self.above(other.low, one.high, varying, index, later)
-            ):
-                return True
-            if (
-                one.low is not None
-                and other.high is not None
-                and self.above(one.low, other.high, varying, index, -later)
-            ):
-                return True
+            for high, low, order in ((other.low, one.high, later), (one.low, other.high, -later)):
+                if high is not None and low is not None and self.above(high, low, varying, index, order):
+                    return True
         return False
 
     def varying(self, reader: Any, writer: Any, loop: Any) -> set[str]:
@@ -219,8 +210,7 @@ class Regions:
     def above(self, high: Term, low: Term, varying: set[str], index: str | None, later: int) -> bool:
         """Whether `high` is surely more than `low`, of which the writer's is of a later round.
 
-        index: of the loop whose later round it is. later: how `high` is to `low` in the order of that loop, by the index:
-        1 after it where that grows, or before it where that falls; else -1.
+        index: of the loop whose later round it is. later: 1 if the index is greater for `high` than for `low`, else -1.
         """
         if not low.roots and (self.least(high) or 0) > low.constant >= 0:
             return True  # in all rounds

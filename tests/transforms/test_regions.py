@@ -515,13 +515,13 @@ def no_rounds_backwards(x, n):
 
 OVERWRITTEN = [
     downwards_over_what_is_ahead, backwards_left_early, backwards_in_turns, up_over_what_is_ahead,
-    by_steps_over_each_other, every_other, no_rounds_backwards, behind_a_view, first_place_again, from_one_of_two, over_the_input, over_another_buffer, scaled_as_a_whole,
-    over_a_view,    slices_down_again, rounds_left, ahead, by_a_view, of_less_precision,
-    constant_range_down, slices_down, window, closing_in, read_through_another_array, read_after_the_loop, half_way,
-    from_the_end, each_twice, downwards, against_the_loop, step_of_minus_one, folded, opposite, picked,
-    slices_that_overlap, negative_bounds, steps_back, counter, index_set_back, left_early, no_rounds, through_a_view,
-    another_name, in_turns, the_same_round_later, scalars_in_slices, rows_of_less, stored_and_overwritten,
-    stored_values_written,
+    by_steps_over_each_other, every_other, no_rounds_backwards, behind_a_view, first_place_again, from_one_of_two,
+    over_the_input, over_another_buffer, scaled_as_a_whole, over_a_view, slices_down_again, rounds_left, ahead,
+    by_a_view, of_less_precision, constant_range_down, slices_down, window, closing_in, read_through_another_array,
+    read_after_the_loop, half_way, from_the_end, each_twice, downwards, against_the_loop, step_of_minus_one, folded,
+    opposite, picked, slices_that_overlap, negative_bounds, steps_back, counter, index_set_back, left_early,
+    no_rounds, through_a_view, another_name, in_turns, the_same_round_later, scalars_in_slices, rows_of_less,
+    stored_and_overwritten, stored_values_written,
 ]  # fmt: skip
 LESS_PRECISE = [rows_of_less, of_less_precision]
 
