@@ -148,6 +148,11 @@ class _Activity:
             return any(K.differentiable(self.operations.kind(a)) for a in node.args if core.reads(a) & self.varied)
         if function in INERT:
             return False
+        if getattr(function, "__objclass__", None) in (list, dict, set):
+            raise NotCompiled(
+                f"`{described(function)}` puts an active value into a container that is not the function's own",
+                origin=origin,
+            )
         if function is not None and not _has_source(function):
             raise MissingRuleError(
                 f"`{described(function)}` has no derivative rule, and an active value enters it", origin=origin,

@@ -125,7 +125,8 @@ class _Marks:
             if tape_operation(stmt.value, self.known.tapes) is not None:
                 return False
             found = self.known.effects(stmt.value, ours)
-            return found.raises or found.writes or not self.plain_target(stmt, ours)
+            raises = found.raises and not self.known.repeats_a_meeting(stmt)
+            return raises or found.writes or not self.plain_target(stmt, ours)
         if isinstance(stmt, gast.AugAssign):
             return not (ours and isinstance(stmt.target, gast.Name) and K.immutable(self.known.kind(stmt.target)))
         if isinstance(stmt, gast.If):

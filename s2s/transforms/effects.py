@@ -71,6 +71,7 @@ class Knowledge:
         self.local = self.operations.local
         self.tapes = tapes(fn)
         self._lives: Liveness | None = None
+        self._fitting = False  # whether operands are taken to fit
         # By identity; the nodes are held, so that no other node gets their identity.
         self._effects_of: dict[tuple[int, bool], tuple[Any, Effects]] = {}
         self._functions: dict[int, tuple[Any, Any]] = {}
@@ -112,6 +113,20 @@ class Knowledge:
                 effects = Effects(False, effects.reads, effects.writes)
             known = self._effects_of[id(expr), ours] = (expr, effects)
         return known[1]
+
+    def repeats_a_meeting(self, stmt: Any) -> bool:
+        """Whether all that an elementwise operation may raise for are shapes which an earlier one has raised for.
+
+        The result has the shape that was named when the same shapes met before.
+        """
+        name = assigned(stmt)
+        if name is None or self.shapes.get(name, name) == name:
+            return False
+        self._fitting = True
+        try:
+            return not self._effects(stmt.value, False).raises
+        finally:
+            self._fitting = False
 
     def changes(self, stmt: Any) -> Changes:
         """What a statement and its blocks change."""
@@ -205,6 +220,8 @@ class Knowledge:
 
     def _broadcasts(self, nodes: list[Any]) -> bool:
         """Whether shapes certainly fit: apart from numbers, one operand's is the broadcast of all, and so was made."""
+        if self._fitting:
+            return True
         shapes = set()
         for node in nodes:
             kind = self.kind(node)

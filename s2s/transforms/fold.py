@@ -303,7 +303,7 @@ def without_pass(stmt: Any) -> Any:
 
 
 def sign_in_front(stmt: Any) -> Any:
-    """`-(a * b)` as `-a * b`, in the reverse sweep."""
+    """`-(a * b)` as `-a * b`, in the reverse sweep. Not so before `@`: the matrix may be much the larger one."""
     value = getattr(stmt, "value", None)
     if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub) and _is_product(value.operand):
         return core.rebuilt(stmt, value=_negated(value.operand))
@@ -311,7 +311,7 @@ def sign_in_front(stmt: Any) -> Any:
 
 
 def _is_product(node: Any) -> bool:
-    return isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div, gast.MatMult))
+    return isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div))
 
 
 def _negated(node: Any) -> Any:

@@ -211,3 +211,42 @@ def test_reasons_name_what_was_met(f, reason):
         except TypeError as error:
             assert "sequence" in str(error)  # Python's own
     assert [r.reason.partition(",")[0] for r in df.fallbacks] == ([reason] if reason else [])
+
+
+# --- what the function leaves behind ------------------------------------------------------------------------------
+
+LOG = []
+
+
+@pytest.mark.filterwarnings("ignore::s2s.FallbackWarning")
+@pytest.mark.parametrize(
+    "note",
+    [
+        lambda v: LOG.append(float(v)),
+        lambda v: LOG.append(v),
+        lambda v: LOG.append(v.item()),
+        lambda v: LOG.extend([v]),
+    ],
+    ids=["float", "number", "item", "extend"],
+)
+def test_values_may_be_noted_in_a_list_outside(note):
+    def loss(x):
+        v = np.sum(x**2)
+        note(v)
+        return v
+
+    LOG.clear()
+    x = np.random.default_rng(9).normal(size=3)
+    np.testing.assert_allclose(s2s.grad(loss)(x), 2 * x)
+    assert LOG == [np.sum(x**2)]
+    assert type(LOG[0]) in (float, np.float64)
+
+
+def test_notes_in_a_list_outside_are_refused_under_strict():
+    def loss(x):
+        v = np.sum(x**2)
+        LOG.append(float(v))
+        return v
+
+    with pytest.raises(s2s.UnsupportedSyntaxError, match=r"`list.append` puts an active value into a container"):
+        s2s.grad(loss, strict=True)(np.ones(2))

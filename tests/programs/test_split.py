@@ -19,10 +19,10 @@ def floats(tree):
     return [np.asarray(leaf, float) for leaf in leaves(tree) if is_float(leaf)]
 
 
-def agree(got, want, factor=1.0):
+def agree(got, want):
     for a, b in zip(floats(got), floats(want), strict=True):
         if np.isfinite(b).all():
-            np.testing.assert_allclose(a, factor * b, rtol=1e-4, atol=1e-4 * max(1.0, np.abs(b).max(initial=0.0)))
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4 * max(1.0, np.abs(b).max(initial=0.0)))
 
 
 def caller_of(f):
@@ -36,7 +36,7 @@ def caller_of(f):
     return namespace["caller"]
 
 
-@pytest.mark.parametrize(("writer", "least"), [(Writer, 6), (InplaceWriter, 0)])
+@pytest.mark.parametrize(("writer", "least"), [(Writer, 6), (InplaceWriter, 3)])
 def test_pullbacks_and_calls_agree_with_the_gradient(monkeypatch, writer, least):
     compiled = called = 0
     for seed in range(40_000, 40_012):
@@ -45,9 +45,13 @@ def test_pullbacks_and_calls_agree_with_the_gradient(monkeypatch, writer, least)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                value, gradients = s2s.value_and_grad(f, argnums=argnums, strict=True)(*copy.deepcopy(args))
+                f(*copy.deepcopy(args))
             except Exception:
-                continue  # it is not compiled, or raises
+                continue
+            try:
+                value, gradients = s2s.value_and_grad(f, argnums=argnums, strict=True)(*copy.deepcopy(args))
+            except s2s.UnsupportedSyntaxError:
+                continue
             compiled += 1
             out, pullback = s2s.vjp(f, *copy.deepcopy(args), strict=True)
             np.testing.assert_array_equal(out, value)
@@ -55,12 +59,14 @@ def test_pullbacks_and_calls_agree_with_the_gradient(monkeypatch, writer, least)
                 bars = pullback(np.ones_like(out) if isinstance(out, np.ndarray) else type(out)(1.0))
                 for i, gradient in zip(argnums, gradients):
                     agree(bars[i], gradient)
+            # the second call sees what the first one has written into the arguments
+            whole = s2s.grad(caller_of(f), argnums=argnums)(*copy.deepcopy(args))
             with monkeypatch.context() as patched:
                 patched.setattr(inline, "LONG", -1)
                 try:
                     split = s2s.grad(caller_of(f), argnums=argnums, strict=True)(*copy.deepcopy(args))
                 except s2s.UnsupportedSyntaxError:
-                    continue  # it writes into its arguments, say, which only an inlined function may
+                    continue
                 called += 1
-                agree(split, gradients, 2.5)
+                agree(split, whole)
     assert compiled >= least and called >= least // 3
