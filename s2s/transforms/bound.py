@@ -24,6 +24,13 @@ def unbound_reads(fn: Function) -> Iterator[tuple[Any, str]]:
     yield from _Reads(fn).block(fn.body)
 
 
+def unbound_in(fn: Function, block: Iterable[Any], name: str) -> Iterator[str]:
+    """The name, if a block may read it before it assigns it, for each such read."""
+    reads = _Reads(fn)
+    reads.bound = reads.local - {name}
+    yield from (found for _, found in reads.block(block))
+
+
 def unbound_at_loops(fn: Function) -> set[str]:
     """The names that a loop carries from one round to the next, and that may be unbound in the first."""
     reads, times = _Reads(fn), definitions_of(fn)

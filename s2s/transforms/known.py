@@ -15,14 +15,16 @@ Without a mark the result shares nothing with a. Any function writes into its ke
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import math
 import operator
+import time
 from typing import Any
 
 import numpy as np
 
-from s2s.runtime import catching, numeric, pytree, stores
+from s2s.runtime import catching, numeric, ordering, pytree, stores
 from s2s.runtime.patterns import is_mapping, is_sequence
 
 ROWS: list[tuple[str, Any, str]] = [
@@ -145,6 +147,9 @@ ROWS: list[tuple[str, Any, str]] = [
     ("", builtins, "abs all any bool callable chr complex divmod float format frozenset hasattr hash id int "
                    "isinstance issubclass len ord pow range repr round slice str type"),
     ("", catching, "caught"),
+    ("", ordering, "sorting first_largest first_smallest is_indexed require_equal_lengths"),
+    ("a x lo hi key()", bisect, "bisect bisect_left bisect_right"),
+    ("", time, "time perf_counter process_time monotonic"),
     ("error~ cause~ handled~", catching, "raised"),
     ("a~", builtins, "dict enumerate list reversed set tuple"),
     ("iterable~ start~", builtins, "sum"),
@@ -220,21 +225,24 @@ DRAWING = {
 OUTER = {
     print, input, open, np.save, np.savetxt, np.savez, np.savez_compressed, np.load, np.loadtxt, np.genfromtxt,
     np.fromfile, np.fromregex, np.ndarray.tofile, np.ndarray.dump, np.seterr, np.seterrcall, np.setbufsize,
-    np.set_printoptions, np.info, np.show_config, np.show_runtime, numeric.require_scalar,
+    np.set_printoptions, np.info, np.show_config, np.show_runtime, numeric.require_scalar, time.time,
+    time.perf_counter, time.process_time, time.monotonic,
     stores.require_in_step,
 }  # fmt: skip
 
 # Functions whose result is decided by kinds alone: sampled, and the result's value is kept.
 STATIC = {len, isinstance, callable, hasattr, issubclass, np.ndim, np.iscomplexobj, np.isrealobj, np.isscalar,
-          np.issubdtype, np.result_type, is_mapping, is_sequence}  # fmt: skip
+          np.issubdtype, np.result_type, is_mapping, is_sequence, ordering.is_indexed}  # fmt: skip
 # Those of Python's functions, and types, that may be called on samples.
 PURE = STATIC | {range, int, float, complex, bool, tuple, list, dict, abs, min, max, sum, pow, round, divmod, slice,
                  str, any, all, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128,
-                 np.complex64}  # fmt: skip
+                 np.complex64, bisect.bisect_left, bisect.bisect_right, ordering.sorting, ordering.first_largest,
+                 ordering.first_smallest, ordering.require_equal_lengths, sorted}  # fmt: skip
 ITERATORS = {zip, enumerate, reversed}
 # Functions whose result carries no derivative, whatever they are given.
 INERT = {print, isinstance, id, type, hash, repr, str, format, callable, hasattr, len, bool, int, is_mapping,
-         is_sequence, catching.caught, catching.raised}  # fmt: skip
+         is_sequence, catching.caught, catching.raised, ordering.sorting, ordering.first_largest,
+         ordering.first_smallest, ordering.is_indexed, ordering.require_equal_lengths}  # fmt: skip
 # Functions that only read, though nothing is known of the kind of their result.
 LOOKING = INERT | ITERATORS | {set, frozenset, getattr, dict.get, dict.items, dict.keys, dict.values, list.count,
                                list.index, tuple.count, tuple.index}  # fmt: skip

@@ -599,3 +599,24 @@ def test_an_argument_that_a_global_holds_too_is_not_written_into_apart_from_it(p
     with pytest.warns(FallbackWarning), pytest.raises(s2s.InplaceModificationError, match="share its memory"):
         s2s.grad(f)(HELD[part])
     np.testing.assert_array_equal(HELD, [1.0, 2.0, 3.0, 4.0])
+
+
+def test_a_name_that_a_loop_carries_is_not_what_the_round_makes():
+    def f(x):
+        found = []
+        for i, v in enumerate(x):
+            if i == 0:
+                before = v
+                later = False
+            else:
+                later = True
+            if later:
+                old = before
+                before = v
+                found.append((v - old) ** 2)
+        return sum(found)
+
+    x = np.random.default_rng(7).normal(size=5)
+    value, gradient = s2s.value_and_grad(f, strict=True)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(gradient, 2 * (np.diff(x, prepend=x[0]) - np.diff(x, append=x[-1])))

@@ -19,6 +19,7 @@ from s2s.frontend.lower import (
     blocks,
     calls,
     closures,
+    combinations,
     comprehensions,
     displays,
     effects,
@@ -37,8 +38,8 @@ from s2s.frontend.origins import origin as place_of
 from s2s.frontend.scope import scope_of
 from s2s.frontend.source import find
 
-FORMS = (access, assignments, blocks, calls, closures, comprehensions, displays, effects, imports, loops, matches,
-         operators, refusals, tries)  # fmt: skip
+FORMS = (access, assignments, blocks, calls, closures, combinations, comprehensions, displays, effects, imports, loops,
+         matches, operators, refusals, tries)  # fmt: skip
 
 
 def lower_function(function: Any) -> core.Function:

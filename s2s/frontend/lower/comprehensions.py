@@ -19,7 +19,7 @@ import gast
 
 from s2s import core
 from s2s.frontend.lower.assignments import assign_to
-from s2s.frontend.lower.generators import generator_of
+from s2s.frontend.lower.generators import Parts, generator_of
 from s2s.frontend.lower.lowering import Lowering, lowers
 
 
@@ -30,15 +30,18 @@ def comprehension(low: Lowering, node: Any) -> Any:
 
 @dataclass(frozen=True)
 class Source:
-    """What is iterated over: a name, or a generator and what it iterates over itself."""
+    """What is iterated over: a name, or a generator and what it iterates over itself, or several in turn."""
 
     header: str
     generator: Any = None
     inner: Source | None = None
+    parts: tuple[Source, ...] = ()
 
 
 def opened(low: Lowering, iterable: Any) -> Source:
     """An iterable, evaluated now."""
+    if isinstance(iterable, Parts):
+        return Source("", parts=tuple(opened(low, part) for part in iterable.elts))
     generator = generator_of(low, iterable)
     if generator is not None:
         return source_of(low, generator)
@@ -76,6 +79,9 @@ def through(low: Lowering, node: Any, source: Source, each: Callable[[], None], 
 
 def iterate(low: Lowering, target: Any, source: Source, each: Callable[[], None], leaving: str | None) -> None:
     """Emit the loops that assign each item of a source to a target, with what `each` emits inside."""
+    if source.parts:
+        _in_turn(low, target, source.parts, each, leaving)
+        return
     outside, generator = low.renamed, source.generator
     simple = isinstance(target, gast.Name)
     item = low.target_name(target.id) if simple else low.temporary("item")
@@ -99,6 +105,17 @@ def iterate(low: Lowering, target: Any, source: Source, each: Callable[[], None]
         if leaving is not None:
             low.emit(gast.If(core.name(leaving), [core.place(gast.Break(), low.origin)], []))
     low.emit(gast.For(core.name(item, gast.Store), core.name(source.header), body.body(), [], None))
+
+
+def _in_turn(
+    low: Lowering, target: Any, sources: tuple[Source, ...], each: Callable[[], None], leaving: str | None
+) -> None:
+    first, *rest = sources
+    iterate(low, target, first, each, leaving)
+    if rest and leaving is None:
+        _in_turn(low, target, tuple(rest), each, leaving)
+    elif rest:
+        low.branch(low.negated(core.name(leaving)), lambda: _in_turn(low, target, tuple(rest), each, leaving))
 
 
 @contextmanager

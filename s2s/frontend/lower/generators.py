@@ -25,7 +25,7 @@ def generator_of(low: Lowering, node: Any) -> Any:
         first, *others = node.generators
         if first.is_async:
             raise low.refuse("an asynchronous generator expression", node)
-        (iterable,) = _held(low, first.iter)
+        (iterable,) = evaluated(low, first.iter)
         return gast.GeneratorExp(node.elt, [gast.comprehension(first.target, iterable, first.ifs, 0), *others])
     if not isinstance(node, gast.Call) or any(isinstance(a, gast.Starred) for a in node.args):
         return None
@@ -34,11 +34,11 @@ def generator_of(low: Lowering, node: Any) -> Any:
     return None if make is None else make(low, node)
 
 
-def _held(low: Lowering, *nodes: Any) -> list[Any]:
+def evaluated(low: Lowering, *nodes: Any) -> list[Any]:
     """Operands, evaluated now: names that are not assigned again, or generators."""
     found = []
     for node in nodes:
-        made = generator_of(low, node)
+        made = node if isinstance(node, Parts) else generator_of(low, node)
         if made is None:
             name = low.temporary("t")
             low.store(name, node)
@@ -49,26 +49,26 @@ def _held(low: Lowering, *nodes: Any) -> list[Any]:
 
 def callee(low: Lowering, node: Any) -> Any:
     """A function that is called for each item, evaluated now; one of a module stays as it is written."""
-    return node if low.is_path(node) else _held(low, node)[0]
+    return node if low.is_path(node) else evaluated(low, node)[0]
 
 
-def _call(function: Any, args: list[Any]) -> Any:
+def call(function: Any, args: list[Any]) -> Any:
     return gast.Call(function, args, [])
 
 
-def _generator(elt: Any, *generators: Any) -> Any:
+def genexp(elt: Any, *generators: Any) -> Any:
     return gast.GeneratorExp(elt, list(generators))
 
 
-def _over(target: Any, iterable: Any, *tests: Any) -> Any:
+def clause(target: Any, iterable: Any, *tests: Any) -> Any:
     return gast.comprehension(target, iterable, list(tests), 0)
 
 
-def _names(*hints: str) -> Any:
+def named(*hints: str) -> Any:
     """The target of one name or several, and the same to be read."""
     if len(hints) == 1:
         return core.name(hints[0], gast.Store), core.name(hints[0])
-    targets, values = zip(*map(_names, hints))
+    targets, values = zip(*map(named, hints))
     return gast.Tuple(list(targets), gast.Store()), gast.Tuple(list(values), gast.Load())
 
 
@@ -76,15 +76,15 @@ def _mapped(low: Lowering, node: Any) -> Any:
     """`map(f, a, b)` is `(f(u, v) for u, v in zip(a, b))`."""
     if node.keywords or len(node.args) < 2 or any(isinstance(a, gast.Starred) for a in node.args):
         return None
-    function, iterables = callee(low, node.args[0]), _held(low, *node.args[1:])
+    function, iterables = callee(low, node.args[0]), evaluated(low, *node.args[1:])
     if len(iterables) == 1:
-        target, item = _names("item·")
-        return _generator(_call(function, [item]), _over(target, iterables[0]))
+        target, item = named("item·")
+        return genexp(call(function, [item]), clause(target, iterables[0]))
     if not all(isinstance(i, gast.Name) for i in iterables):
         raise low.refuse("a generator among others in `map`", node)
     zipped = builtin(low, node, zip)
-    target, items = _names(*(f"item{i}·" for i in range(len(iterables))))
-    return _generator(_call(function, items.elts), _over(target, _call(zipped, iterables)))
+    target, items = named(*(f"item{i}·" for i in range(len(iterables))))
+    return genexp(call(function, items.elts), clause(target, call(zipped, iterables)))
 
 
 def _filtered(low: Lowering, node: Any) -> Any:
@@ -92,11 +92,11 @@ def _filtered(low: Lowering, node: Any) -> Any:
     if node.keywords or len(node.args) != 2:
         return None
     chosen, iterable = node.args
-    target, item = _names("item·")
+    target, item = named("item·")
     if isinstance(chosen, gast.Constant) and chosen.value is None:
-        return _generator(item, _over(target, *_held(low, iterable), item))
-    function, (iterable,) = callee(low, node.args[0]), _held(low, node.args[1])
-    return _generator(item, _over(target, iterable, _call(function, [item])))
+        return genexp(item, clause(target, *evaluated(low, iterable), item))
+    function, (iterable,) = callee(low, node.args[0]), evaluated(low, node.args[1])
+    return genexp(item, clause(target, iterable, call(function, [item])))
 
 
 def _spread(low: Lowering, node: Any) -> Any:
@@ -105,22 +105,28 @@ def _spread(low: Lowering, node: Any) -> Any:
         return None
     pairs = node.args[1]
     if isinstance(pairs, gast.Call) and low.resolve(pairs.func) is zip and not pairs.keywords:
-        return _mapped(low, _call(node.func, [node.args[0], *pairs.args]))
-    function, (iterable,) = callee(low, node.args[0]), _held(low, node.args[1])
-    target, item = _names("item·")
-    return _generator(_call(function, [gast.Starred(item, gast.Load())]), _over(target, iterable))
+        return _mapped(low, call(node.func, [node.args[0], *pairs.args]))
+    function, (iterable,) = callee(low, node.args[0]), evaluated(low, node.args[1])
+    target, item = named("item·")
+    return genexp(call(function, [gast.Starred(item, gast.Load())]), clause(target, iterable))
+
+
+class Parts(gast.expr):  # type: ignore[misc]
+    """Iterables that are gone through one after the other."""
+
+    _fields = ("elts",)
+
+    def __init__(self, elts: list[Any]) -> None:
+        super().__init__()
+        self.elts = elts
 
 
 def _chained(low: Lowering, node: Any) -> Any:
-    """`chain(a, b)` is `(x for part in (a, b) for x in part)`."""
+    """`chain(a, b)` is `(x for x in a)` and then `(x for x in b)`."""
     if node.keywords or not node.args:
         return None
-    held = _held(low, *node.args)
-    if not all(isinstance(part, gast.Name) for part in held):
-        raise low.refuse("a generator in `chain`", node)
-    parts = gast.Tuple(held, gast.Load())
-    part, item = _names("part·"), _names("item·")
-    return _generator(item[1], _over(part[0], parts), _over(item[0], part[1]))
+    target, item = named("item·")
+    return genexp(item, clause(target, Parts(evaluated(low, *node.args))))
 
 
 def _product(low: Lowering, node: Any) -> Any:
@@ -130,18 +136,18 @@ def _product(low: Lowering, node: Any) -> Any:
     if len(node.keywords) > 1 or (node.keywords and node.keywords[0].arg != "repeat") or not known or not node.args:
         return None
     taken = builtin(low, node, tuple)
-    pools = _held(low, *(_call(taken, [a]) for a in node.args)) * times.value
-    pairs = [_names(f"item{i}·") for i in range(len(pools))]
+    pools = evaluated(low, *(call(taken, [a]) for a in node.args)) * times.value
+    pairs = [named(f"item{i}·") for i in range(len(pools))]
     items = gast.Tuple([item for _, item in pairs], gast.Load())
-    return _generator(items, *(_over(target, pool) for (target, _), pool in zip(pairs, pools)))
+    return genexp(items, *(clause(target, pool) for (target, _), pool in zip(pairs, pools)))
 
 
 def _repeated(low: Lowering, node: Any) -> Any:
     """`repeat(v, n)` is `(v for _ in range(n))`."""
     if len(node.args) != 2 or node.keywords:
         return None
-    value, times = _held(low, *node.args)
-    return _generator(value, _over(_names("i·")[0], _call(builtin(low, node, range), [times])))
+    value, times = evaluated(low, *node.args)
+    return genexp(value, clause(named("i·")[0], call(builtin(low, node, range), [times])))
 
 
 def _sliced(low: Lowering, node: Any) -> Any:
@@ -154,10 +160,10 @@ def _sliced(low: Lowering, node: Any) -> Any:
     start, step = start or 0, 1 if step is None else step
     if step == 0:
         return None
-    (held,) = _held(low, iterable)
+    (held,) = evaluated(low, iterable)
     if not isinstance(held, gast.Name):
         raise low.refuse("a generator in `islice`", node)
-    target, _ = _names("i·", "item·")
+    target, _ = named("i·", "item·")
     index, item = core.name("i·"), core.name("item·")
     tests = []
     if start:
@@ -167,27 +173,27 @@ def _sliced(low: Lowering, node: Any) -> Any:
         rest = gast.BinOp(offset, gast.Mod(), core.constant(step))
         tests.append(gast.Compare(rest, [gast.Eq()], [core.constant(0)]))
     if stop is None:
-        return _generator(item, _over(target, _call(builtin(low, node, enumerate), [held]), *tests))
-    rounds = _call(builtin(low, node, range), [core.constant(stop)])
-    return _generator(item, _over(target, _call(builtin(low, node, zip), [rounds, held]), *tests))
+        return genexp(item, clause(target, call(builtin(low, node, enumerate), [held]), *tests))
+    rounds = call(builtin(low, node, range), [core.constant(stop)])
+    return genexp(item, clause(target, call(builtin(low, node, zip), [rounds, held]), *tests))
 
 
 def _accumulated(low: Lowering, node: Any) -> Any:
     """`accumulate(xs, f)` is `((acc := x if i == 0 else f(acc, x)) for i, x in enumerate(xs))`."""
     if node.keywords or len(node.args) > 2 or not node.args:
         return None
-    (held,) = _held(low, node.args[0])
+    (held,) = evaluated(low, node.args[0])
     if not isinstance(held, gast.Name):
         raise low.refuse("a generator in `accumulate`", node)
     carried = low.temporary("acc")
-    target, _ = _names("i·", "item·")
+    target, _ = named("i·", "item·")
     item, before = core.name("item·"), core.name(carried)
     joined = gast.BinOp(before, gast.Add(), item)
     if len(node.args) == 2 and getattr(node.args[1], "value", ...) is not None:
-        joined = _call(callee(low, node.args[1]), [before, item])
+        joined = call(callee(low, node.args[1]), [before, item])
     first = gast.Compare(core.name("i·"), [gast.Eq()], [core.constant(0)])
     step = gast.NamedExpr(core.name(carried, gast.Store), gast.IfExp(first, item, joined))
-    return _generator(step, _over(target, _call(builtin(low, node, enumerate), [held])))
+    return genexp(step, clause(target, call(builtin(low, node, enumerate), [held])))
 
 
 def _numbered(low: Lowering, node: Any) -> Any:
@@ -198,12 +204,12 @@ def _numbered(low: Lowering, node: Any) -> Any:
     if inner is None or len(inner.generators) != 1 or inner.generators[0].ifs:
         return None
     (generator,) = inner.generators
-    target, index = _names("i·")
+    target, index = named("i·")
     if not isinstance(generator.iter, gast.Name):
         raise low.refuse("a generator of a generator in `enumerate`", node)
     iterable = gast.Call(node.func, [generator.iter, *node.args[1:]], node.keywords)
-    over = _over(gast.Tuple([target, generator.target], gast.Store()), iterable)
-    return _generator(gast.Tuple([index, inner.elt], gast.Load()), over)
+    over = clause(gast.Tuple([target, generator.target], gast.Store()), iterable)
+    return genexp(gast.Tuple([index, inner.elt], gast.Load()), over)
 
 
 _MAKERS: dict[Any, Callable[[Lowering, Any], Any]] = {
@@ -211,6 +217,16 @@ _MAKERS: dict[Any, Callable[[Lowering, Any], Any]] = {
     itertools.chain: _chained, itertools.islice: _sliced, itertools.product: _product,
     itertools.repeat: _repeated, itertools.starmap: _spread,
 }  # fmt: skip
+
+
+def makes(*functions: Any) -> Callable[[Any], Any]:
+    """Register what makes a generator of a call of some functions; it gives None for calls that it leaves."""
+
+    def register(make: Any) -> Any:
+        _MAKERS.update(dict.fromkeys(functions, make))
+        return make
+
+    return register
 
 
 def builtin(low: Lowering, node: Any, function: Any) -> Any:

@@ -19,7 +19,7 @@ from s2s.frontend.lower.generators import generator_of
 from s2s.frontend.lower.lowering import Lowering
 
 # Functions that take all items of their first argument before they return.
-TAKING = (sum, max, min, list, tuple, dict, set, frozenset, sorted, any, all)
+TAKING = (sum, max, min, list, tuple, dict, set, frozenset, any, all)
 
 
 def taken(low: Lowering, function: Any, node: Any) -> Any:
