@@ -84,6 +84,10 @@ class InplaceModificationError(S2SError, RuntimeError):
     __str__ = S2SError.__str__
 
 
+class DynamicCallError(S2SError, RuntimeError):
+    """A call that is recorded by itself did what the compiled code around it does not know of."""
+
+
 class NotCompiled(S2SError):
     """Raised within the compiler: this function goes to the tape. It never reaches the user as it is."""
 

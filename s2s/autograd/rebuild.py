@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import dis
 import functools
+import threading
 import types
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from s2s.autograd import dispatch, operation
@@ -91,6 +93,28 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
+
+
+Watch = Callable[[types.FunctionType, types.FunctionType, "Rebuilder"], Any]
+
+
+class _Watch(threading.local):
+    """What takes the place of rebuilt functions in this thread, if anything does."""
+
+    watch: Watch | None = None
+
+
+_watch = _Watch()
+
+
+@contextmanager
+def watching(watch: Watch) -> Iterator[None]:
+    """While this lasts, `watch(function, rebuilt, rebuilder)` gives what records call in the place of a function."""
+    before, _watch.watch = _watch.watch, watch
+    try:
+        yield
+    finally:
+        _watch.watch = before
 
 
 class Rebuilder:
@@ -176,6 +200,11 @@ class Rebuilder:
             self._apart(copy.storage(), known[1])
         return traced
 
+    @property
+    def arrays(self) -> set[int]:
+        """The memory of the arrays that were found by name, by identity."""
+        return set(self._storages)
+
     def _apart(self, of_copy: Storage, storage: Storage) -> None:
         """An array found by name, of which an argument is a copy here: neither can be written."""
         shared = "an argument and a name of the function's share its memory"
@@ -194,7 +223,8 @@ class Rebuilder:
             return FunctionProxy(function) if operation.find(function) is not None else function
         if is_library(function) or (operation.find(function) is not None and not name.startswith("s2s.")):
             return FunctionProxy(function)
-        return self.rebuild(function)
+        rebuilt = self.rebuild(function)
+        return rebuilt if _watch.watch is None else _watch.watch(function, rebuilt, self)
 
     def rebuild(self, function: types.FunctionType) -> types.FunctionType:
         """The function over stand-ins."""

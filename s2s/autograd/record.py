@@ -55,8 +55,32 @@ class Record:
     leaves: dict[str, tuple[Any, list[Leaf]]]
 
 
-def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], wrt: Sequence[str]) -> Record:
-    """Run a function with the parameters `wrt` as leaves of a new record."""
+@dataclass(frozen=True)
+class Ran:
+    """A record when its function has returned, before anything is taken out of the user's things.
+
+    output: what was returned, in a list. given: the arguments, by name. copies: their leaves, as they were and as the
+        function saw them.
+    """
+
+    output: list[Any]
+    given: dict[str, Any]
+    copies: dict[str, list[tuple[Any, Any]]]
+    leaves: dict[str, tuple[Any, list[Leaf]]]
+    rebuilder: Rebuilder
+
+
+def record(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    wrt: Sequence[str],
+    check: Callable[[Ran], None] | None = None,
+) -> Record:
+    """Run a function with the parameters `wrt` as leaves of a new record.
+
+    check: is told when it has returned, and may raise.
+    """
     bound = inspect.signature(f, follow_wrapped=False).bind(*args, **kwargs)
     bound.apply_defaults()
     rebuilder = Rebuilder()
@@ -64,9 +88,11 @@ def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
         rebuilder.unrebuilt.exempt(f.__code__)
     entry = _Entry(rebuilder)
     leaves: dict[str, tuple[Any, list[Leaf]]] = {}
+    copies: dict[str, list[tuple[Any, Any]]] = {}
     for name, value in bound.arguments.items():
         given, structure = pytree.flatten(value)
         made = [entry.argument(leaf, name in wrt) for leaf in given]
+        copies[name] = [(leaf, traced) for leaf, (traced, _) in zip(given, made, strict=True)]
         bound.arguments[name] = pytree.unflatten(structure, [traced for traced, _ in made])
         if name in wrt:
             if made and all(parent is None for _, parent in made):
@@ -82,9 +108,12 @@ def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     _nesting.places.append([])
     try:
         with modes.enable_grad():
-            output = _callable(f, rebuilder)(*bound.args, **bound.kwargs)
+            output = [_callable(f, rebuilder)(*bound.args, **bound.kwargs)]
         if refusals.found:
             raise refusals.found[0]
+        if check is not None:
+            del made  # only what it is told of may hold values of the record
+            check(Ran(output, bound.arguments, copies, leaves, rebuilder))
     except BaseException as error:
         if refusals.found and isinstance(error, Exception) and error is not refusals.found[0]:
             raise refusals.found[0] from error
@@ -94,7 +123,7 @@ def record(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
         raise
     finally:
         _leave([*rebuilder.write_back(), getattr(f, "__self__", f), *_objects(bound.arguments)])
-    return Record(output, leaves)
+    return Record(output[0], leaves)
 
 
 class _Nesting(threading.local):

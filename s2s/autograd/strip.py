@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from s2s.autograd.proxies import is_library
 from s2s.autograd.traced import Traced
+from s2s.runtime import pytree
 
 
 class NameIn(NamedTuple):
@@ -47,6 +48,11 @@ def stripped(tree: Any) -> Any:
     result = _visit(tree, stack)
     strip(stack)
     return result
+
+
+def plain(tree: Any) -> Any:
+    """The plain data of a tree; what it is made of stays as it is."""
+    return pytree.map(lambda leaf: leaf._data if isinstance(leaf, Traced) else leaf, tree)
 
 
 def _strip_cell(cell: types.CellType, stack: list[Any]) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 from s2s import core
 from s2s import kinds as K
 from s2s.codegen.build import Built
+from s2s.compiler.dynamic import OBSERVED, RecordedPair
 from s2s.compiler.reliance import Reliance, relies_on
 from s2s.compiler.store import STORE, Backward, compile_function
 from s2s.core import Function
@@ -78,7 +79,9 @@ class Callees:
     # --- kinds of results ---
 
     def result(self, callee: Callee, kinds: Sequence[Kind]) -> Kind:
-        """See `Program.result`. UNKNOWN where the function cannot be compiled, which `check` says."""
+        """See `Program.result`. UNKNOWN where the function cannot be compiled, which `written` says."""
+        if callee.recorded:
+            return OBSERVED.result(callee, kinds)
         with STORE.lock:
             try:
                 key = self.key(callee, kinds)
@@ -195,8 +198,10 @@ class Callees:
 
     # --- compiled functions ---
 
-    def pair(self, callee: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> CompiledPair:
+    def pair(self, callee: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> CompiledPair | RecordedPair:
         """See `Program.pair`."""
+        if callee.recorded:
+            return RecordedPair(callee, kinds, active)
         with STORE.lock:
             key = self.key(callee, kinds)
             pair = self.get(("vjp", key, tuple(active)), CompiledPair, lambda new: self.compile(key, active, new))
@@ -215,6 +220,9 @@ class Callees:
 
     def pushforward(self, callee: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> CellType:
         """See `Program.pushforward`."""
+
+        if callee.recorded:
+            raise NotCompiled(f"`{callee.name}` cannot be compiled")
 
         def compile_into(cell: CellType) -> None:
             compiled = compile_function(

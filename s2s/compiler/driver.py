@@ -10,23 +10,21 @@ have any length, and if these go on multiplying too, the tape.
 
 from __future__ import annotations
 
-import inspect
 import threading
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
 from s2s import core
-from s2s import kinds as K
-from s2s.autograd.record import contains_variable, tape_value_and_grad
+from s2s.autograd.record import tape_value_and_grad
 from s2s.codegen.build import Built, annotate
 from s2s.compiler.argnums import Selection
 from s2s.compiler.arguments import check_arguments, check_seed
 from s2s.compiler.dispatch import UNSET, Route, dispatcher
-from s2s.compiler.fallback import Fallbacks, fallback_of, no_source, strict_error
+from s2s.compiler.dynamic import OBSERVED, observing, to_blame
+from s2s.compiler.fallback import Fallbacks, fallback_of, gradient_of, no_source, strict_error, sum_of
+from s2s.compiler.given import Values, arrays_in, bound_values, general, is_recording, key_of, passed_functions
 from s2s.compiler.guards import Bindings, conditions, interchangeable
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.objects import kinds_of, reached
@@ -36,14 +34,14 @@ from s2s.compiler.store import STORE, Compiled
 from s2s.errors import ArgumentError, NotCompiled, S2SError
 from s2s.kinds import Kind
 from s2s.rules.registry import registry
-from s2s.runtime import pytree
 from s2s.runtime.stores import disjoint
 from s2s.transforms.task import Task
 from s2s.transforms.total import summed
 
 MAX_VARIANTS = 8
 
-Values = dict[str, Any]
+# Functions that cannot be compiled, by code, and why.
+Blamed = dict[types.CodeType, tuple[types.FunctionType, S2SError]]
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Driver:
         by_name = dict(zip(self.layout.names, values))
         args, keywords = self.layout.spread(by_name)
         reliance = self._reliance(by_name)
-        if _recording([*values, seed, *reliance.values]):
+        if is_recording([*values, seed, *reliance.values]):
             # The call is itself part of a record, and is recorded in turn: it can be differentiated again.
             return self._taped(args, keywords, seed, create_graph=True)
         seed = check_seed(seed, self.layout.seed)
@@ -122,7 +120,7 @@ class Driver:
         """The variant for arguments of certain kinds, which serves no call: to be looked at."""
         with self._lock:
             self._rest_on(self._reliance({}), ())
-            return self._variants.get((_key(kinds), ())) or self._made(kinds)
+            return self._variants.get((key_of(kinds), ())) or self._made(kinds)
 
     def _found(self, values: Values, reliance: Reliance) -> Variant:
         """The variant, guarded from now on if there is a second call."""
@@ -138,14 +136,14 @@ class Driver:
     def _look_up(self, values: Values, reliance: Reliance) -> Variant:
         check_arguments(values, self.request.selection)
         passed = reliance.passed
-        self._rest_on(reliance, (_passed(values), passed))
+        self._rest_on(reliance, (passed_functions(values), passed))
         kinds = kinds_of(self.function, values)
-        variant = self._variants.get((_key(kinds), passed))
+        variant = self._variants.get((key_of(kinds), passed))
         if variant is None and len(self._variants) >= MAX_VARIANTS:
             kinds = {name: general(kind) for name, kind in kinds.items()}
-            variant = self._variants.get((_key(kinds), passed))
+            variant = self._variants.get((key_of(kinds), passed))
         if variant is None:
-            variant = self._variants[_key(kinds), passed] = self._made(kinds)
+            variant = self._variants[key_of(kinds), passed] = self._made(kinds, reliance.functions)
         self.latest = variant
         return variant
 
@@ -209,27 +207,76 @@ class Driver:
 
     # --- variants ---
 
-    def _made(self, kinds: Mapping[str, Kind]) -> Variant:
+    def _made(self, kinds: Mapping[str, Kind], reached: Sequence[types.FunctionType] = ()) -> Variant:
+        """A variant for some kinds. reached: the functions that may be called."""
         if len(self._variants) >= 2 * MAX_VARIANTS and not self.request.strict:
             reason = f"it is called with arguments of more than {2 * MAX_VARIANTS} different kinds"
             compiled = Compiled(refusal=NotCompiled(reason))
         else:
             compiled = self.compiled(kinds, self._resting_on)
+        if compiled.refusal is not None and self.request.strict:
+            raise strict_error(compiled.refusal)
+        blamed: Blamed = {}
+        if compiled.refusal is not None and self.inner is None and self.request.mode in ("grad", "value_and_grad"):
+            compiled, blamed = self._without(kinds, compiled, reached)
         if compiled.built is not None:
             call = self._adapted(compiled.built.function)
-            return Variant(kinds, self._unshared(call) if compiled.writes else call, compiled)
+            call = self._unshared(call) if compiled.writes else call
+            return Variant(kinds, self._by_call(call, blamed) if blamed else call, compiled)
         assert compiled.refusal is not None
-        if self.request.strict:
-            raise strict_error(compiled.refusal)
-        return Variant(kinds, self._recorded(compiled.refusal), compiled)
+        return Variant(kinds, self._recorded(compiled.refusal, blamed), compiled)
 
-    def compiled(self, kinds: Mapping[str, Kind], resting_on: Any) -> Compiled:
+    def _without(
+        self, kinds: Mapping[str, Kind], whole: Compiled, reached: Sequence[types.FunctionType]
+    ) -> tuple[Compiled, Blamed]:
+        """What is compiled if calls of functions are recorded that cannot be, with the refusals by function.
+
+        whole: the refusal, which stays where these calls are not all that cannot be compiled.
+        """
+        compiled, blamed = whole, Blamed()
+        while compiled.refusal is not None:
+            found = to_blame(compiled.refusal, self.function, reached)
+            if found is None or found.__code__ in blamed or OBSERVED.is_refused(found.__code__):
+                return whole, blamed
+            blamed[found.__code__] = found, compiled.refusal
+            if not OBSERVED.has_seen(found.__code__):
+                return whole, blamed
+            compiled = self.compiled(kinds, self._resting_on, frozenset(blamed))
+        return compiled, blamed
+
+    def _by_call(self, call: Callable[..., Any], blamed: Blamed) -> Callable[..., Any]:
+        """A variant in which calls of some functions are recorded by themselves."""
+
+        def by_call(*args: Any, **keywords: Any) -> Any:
+            for function, refusal in blamed.values():
+                self.report(refusal, function)
+            try:
+                return call(*args, **keywords)
+            except S2SError:
+                self._forget()
+                raise
+
+        return by_call
+
+    def _forget(self) -> None:
+        """Compile anew: more is known of functions that are recorded."""
+        with self._lock:
+            self._variants.clear()
+            self._routes.clear()
+            self.call = self._dispatcher()
+            self.publish(self.call)
+
+    def compiled(
+        self, kinds: Mapping[str, Kind], resting_on: Any, recorded: frozenset[types.CodeType] = frozenset()
+    ) -> Compiled:
         """The generated derivative for parameters of certain kinds, or the reason why there is none.
 
         resting_on: what the primal relies on; part of the key under which the result is kept.
+        recorded: functions a call of which is recorded by itself.
         """
-        task = self.task(kinds)
-        key = (self._identity(), task.mode, task.wrt, task.single, task.has_aux, _key(kinds), resting_on)
+        task = replace(self.task(kinds), recorded=recorded)
+        known = OBSERVED.state(sorted(recorded, key=id))
+        key = (self._identity(), task.mode, task.wrt, task.single, task.has_aux, key_of(kinds), resting_on, known)
         return STORE.get(key, self.function, lambda: self.lowered(kinds, resting_on), task)
 
     def _identity(self) -> Any:
@@ -322,23 +369,35 @@ class Driver:
     @property
     def primal(self) -> Callable[..., Any]:
         """What is differentiated, to be called with all parameters."""
-        called = self.function if self.inner is None else self.inner.call
-        return _sum_of(called) if self.request.summed else called
+        called = self.function if self.inner is None else gradient_of(self.inner)
+        return sum_of(called) if self.request.summed else called
 
-    def _recorded(self, refusal: S2SError) -> Callable[..., Any]:
-        """A variant that records the primal on the tape, with a warning."""
+    def _recorded(self, refusal: S2SError, blamed: Blamed | None = None) -> Callable[..., Any]:
+        """A variant that records the primal on the tape, with a warning.
+
+        blamed: functions that are called in it, of which it is not known yet what they return.
+        """
+        codes = tuple(blamed or ())
 
         def call(*args: Any, **keywords: Any) -> Any:
             self.report(refusal)
             seed = keywords.pop(self.layout.seed)
-            return self._taped(args, keywords, seed)
+            if not codes:
+                return self._taped(args, keywords, seed)
+            known = OBSERVED.state(codes)
+            with observing(codes):
+                result = self._taped(args, keywords, seed)
+            if OBSERVED.state(codes) != known:
+                self._forget()
+            return result
 
         return call
 
-    def report(self, refusal: S2SError) -> None:
-        """Warn that the primal goes to the tape."""
-        code = self.function.__code__
-        fallback = fallback_of(refusal, self.function.__name__, code.co_filename, code.co_firstlineno)
+    def report(self, refusal: S2SError, function: types.FunctionType | None = None) -> None:
+        """Warn that the primal goes to the tape, or calls of a function in it."""
+        function = function or self.function
+        code = function.__code__
+        fallback = fallback_of(refusal, function.__name__, code.co_filename, code.co_firstlineno)
         self.fallbacks.report(fallback, refusal)
 
     def _taped(self, args: Sequence[Any], keywords: dict[str, Any], seed: Any, create_graph: bool = False) -> Any:
@@ -351,65 +410,6 @@ class Driver:
         if request.mode == "value_and_grad":
             return ((value, aux) if request.has_aux else value), gradient
         return (gradient, aux) if request.has_aux else gradient
-
-
-def _sum_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose value is the sum of another one's."""
-
-    def total(*args: Any, **keywords: Any) -> Any:
-        return np.sum(function(*args, **keywords))
-
-    total.__name__ = getattr(function, "__name__", "total")
-    total.__module__ = function.__module__  # a record rebuilds it where it rebuilds the function
-    total.__signature__ = inspect.signature(function, follow_wrapped=False)  # type: ignore[attr-defined]
-    return total
-
-
-def bound_values(
-    function: types.FunctionType, layout: Layout, args: tuple[Any, ...], keywords: Mapping[str, Any]
-) -> Values:
-    """The arguments of a call by parameter, bound as Python binds them."""
-
-    def values(values: tuple[Any, ...], seed: Any) -> tuple[Any, ...]:
-        return values
-
-    binder = dispatcher(function, layout, [], Bindings(), values, values, annotate)
-    return dict(zip(layout.names, binder(*args, **keywords)))
-
-
-def _passed(values: Values) -> tuple[Kind, ...]:
-    """The functions among the arguments, as far as they are known."""
-    return tuple(interchangeable(K.Static(v)) for v in values.values() if isinstance(v, types.FunctionType))
-
-
-def arrays_in(values: Iterable[Any]) -> list[Any]:
-    """The arrays among arguments, and in containers among them."""
-    return [leaf for value in values for leaf in pytree.leaves(value) if isinstance(leaf, np.ndarray)]
-
-
-def _recording(values: list[Any]) -> bool:
-    """Whether a Variable is among some values."""
-    try:
-        return contains_variable(values)
-    except RecursionError:
-        raise ArgumentError("an argument contains itself, or is nested too deeply") from None
-
-
-def general(kind: Kind) -> Kind:
-    """A kind that covers lists and tuples of any length, where their items are alike."""
-    if isinstance(kind, (K.Tuple, K.List)):
-        items = tuple(general(item) for item in kind.items)
-        cls = kind.cls if isinstance(kind, K.Tuple) else list
-        if items and cls in (tuple, list) and all(item == items[0] for item in items):
-            return K.Sequence(items[0], cls)
-        return replace(kind, items=items)
-    if isinstance(kind, K.Dict):
-        return K.Dict(tuple((key, general(item)) for key, item in kind.items))
-    return kind
-
-
-def _key(kinds: Mapping[str, Kind]) -> Any:
-    return tuple((name, interchangeable(kind)) for name, kind in kinds.items())
 
 
 def source_of(variant: Variant, name: str) -> Built:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import pathlib
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any
+
+import numpy as np
 
 from s2s.errors import FallbackWarning, S2SError, SourceUnavailableError, UnsupportedSyntaxError
 
@@ -93,3 +98,29 @@ def strict_error(refusal: S2SError) -> S2SError:
     error = UnsupportedSyntaxError(refusal.message, origin=refusal.origin, hint=hint)
     error.__cause__ = refusal.__cause__
     return error
+
+
+# --- what is recorded in the place of a function of ours --------------------------------------------------------------
+
+
+def gradient_of(inner: Any) -> Callable[..., Any]:
+    """A function that calls a gradient: one of ours, which a record calls as it is, unlike the dispatch function."""
+
+    def gradient(*args: Any, **keywords: Any) -> Any:
+        return inner.call(*args, **keywords)
+
+    gradient.__name__ = inner.function.__name__
+    gradient.__signature__ = inspect.signature(inner.call)  # type: ignore[attr-defined]
+    return gradient
+
+
+def sum_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose value is the sum of another one's."""
+
+    def total(*args: Any, **keywords: Any) -> Any:
+        return np.sum(function(*args, **keywords))
+
+    total.__name__ = getattr(function, "__name__", "total")
+    total.__module__ = function.__module__  # a record rebuilds it where it rebuilds the function
+    total.__signature__ = inspect.signature(function, follow_wrapped=False)  # type: ignore[attr-defined]
+    return total

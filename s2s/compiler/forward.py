@@ -16,8 +16,9 @@ from s2s.autograd.value import Value
 from s2s.codegen.build import annotate
 from s2s.compiler.argnums import Selection, Wanted
 from s2s.compiler.derivative import GradientFunction
-from s2s.compiler.driver import Driver, Request, Values, bound_values
+from s2s.compiler.driver import Driver, Request
 from s2s.compiler.fallback import strict_error
+from s2s.compiler.given import Values, bound_values
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.reliance import contents
 from s2s.compiler.store import Compiled

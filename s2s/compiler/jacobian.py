@@ -24,9 +24,10 @@ from s2s.codegen.build import listing
 from s2s.compiler.argnums import Argnums, Selection, Wanted, select
 from s2s.compiler.arguments import check_arguments
 from s2s.compiler.derivative import GradientFunction, named
-from s2s.compiler.driver import Driver, Request, Values
+from s2s.compiler.driver import Driver, Request
 from s2s.compiler.fallback import Fallback
 from s2s.compiler.forward import Forward, target_and_inner, zero_tangent
+from s2s.compiler.given import Values
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.pullback import Pullback, Slot, pulled
 from s2s.compiler.target import Derived

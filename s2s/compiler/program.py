@@ -8,6 +8,7 @@ from types import CellType
 from typing import Any
 
 from s2s.compiler.callees import Callees
+from s2s.compiler.dynamic import checked
 from s2s.core import Function
 from s2s.errors import SourceUnavailableError, UnsupportedSyntaxError
 from s2s.frontend.lower import lower_function
@@ -46,6 +47,9 @@ class SourceProgram:
 
     def pair(self, called: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> Pair:
         return self.callees.pair(called, kinds, active)
+
+    def checked(self, called: Callee, kinds: Sequence[Kind]) -> CellType:
+        return checked(called, kinds)
 
     def pushforward(self, called: Callee, kinds: Sequence[Kind], active: Sequence[str]) -> CellType:
         return self.callees.pushforward(called, kinds, active)

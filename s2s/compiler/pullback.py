@@ -17,8 +17,9 @@ from s2s.autograd.record import Record, contains_variable, pull_all, record, vis
 from s2s.autograd.value import Value
 from s2s.codegen.build import annotate, listing
 from s2s.compiler.argnums import Selection, Wanted
-from s2s.compiler.driver import Driver, Request, bound_values
+from s2s.compiler.driver import Driver, Request
 from s2s.compiler.forward import carries_derivative, target_and_inner
+from s2s.compiler.given import bound_values
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import contents

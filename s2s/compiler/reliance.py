@@ -117,12 +117,14 @@ class Reliance:
 
     bodies: those of the methods of arguments and objects that it may call.
     values: what the names meant. Not to be kept for long: arrays that closures hold are among them.
+    functions: those that it may call.
     """
 
     function: types.FunctionType
     facts: tuple[Fact, ...]
     bodies: tuple[Body, ...]
     values: tuple[Any, ...]
+    functions: tuple[types.FunctionType, ...] = ()
 
     @property
     def passed(self) -> tuple[Fact, ...]:
@@ -221,7 +223,7 @@ def relies_on(
     for name, argument in (passed or {}).items():
         run.read_argument(name, argument)
     run.read()
-    return Reliance(function, tuple(run.facts), tuple(run.bodies), tuple(run.values))
+    return Reliance(function, tuple(run.facts), tuple(run.bodies), tuple(run.values), tuple(run.functions))
 
 
 class _Search:
@@ -237,6 +239,7 @@ class _Search:
         self.seen = {function.__code__}  # of functions known by identity
         self.met: dict[types.FunctionType, Owner] = {function: None}  # of those made anew
         self.pending: list[tuple[Owner, types.FunctionType]] = [(None, function)]
+        self.functions: list[types.FunctionType] = []
         self.library = 0
         self.names: set[str] = set()
         self.classes: dict[int, type] = {}  # those that the function may make objects of, by the fact about it
@@ -282,6 +285,8 @@ class _Search:
         while self.pending:
             owner, reader = self.pending.pop()
             self.names.update(names_in(reader.__code__))
+            if reader is not self.itself:
+                self.functions.append(reader)
             for path in free_paths(reader.__code__):
                 whose = owner if path.cell or owner is None else Module(reader.__globals__)
                 found = _fact(whose, reader, path)

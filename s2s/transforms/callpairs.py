@@ -30,7 +30,7 @@ def callpairs(fn: Function, task: Task) -> Function:
     """`fn` with forward sweeps in the place of functions whose result carries a derivative."""
     run = _CallPairs(fn, task)
     body = tuple(run.block(fn.body))
-    return replace(fn, body=body, scope=run.namer.scope).with_facts(calls=run.calls) if run.calls else fn
+    return replace(fn, body=body, scope=run.namer.scope).with_facts(calls=run.calls)
 
 
 class _CallPairs:
@@ -46,6 +46,8 @@ class _CallPairs:
 
     def statement(self, stmt: Any) -> Any:
         found = active_call(stmt, self.fn, self.operations)
+        if found is None and isinstance(getattr(stmt, "value", None), gast.Call):
+            return self.inactive(stmt)
         if found is None:
             return with_blocks(stmt, lambda _, block: self.block(block))
         callee, active = found
@@ -58,6 +60,15 @@ class _CallPairs:
         target = gast.Tuple([core.name(y, gast.Store), core.name(residuals, gast.Store)], gast.Store())
         forward = self.namer.cell(f"{callee.name}_fwd", pair.forward)
         return core.rebuilt(stmt, targets=[target], value=core.call(forward, *args))
+
+    def inactive(self, stmt: Any) -> Any:
+        """A call that carries no derivative: one that is recorded by itself must return what it is taken to return."""
+        callee = user_callee(self.operations.function(stmt.value), stmt.value)
+        if callee is None or not callee.recorded:
+            return stmt
+        cell = self.program.checked(callee, [self.operations.kind(a) for a in stmt.value.args])
+        called = core.name(self.namer.cell(f"{callee.name}_checked", cell))
+        return core.rebuilt(stmt, value=core.rebuilt(stmt.value, func=called))
 
 
 def active_call(stmt: Any, fn: Function, operations: Operations) -> tuple[Callee, list[str]] | None:

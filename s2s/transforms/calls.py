@@ -32,7 +32,7 @@ def inline(fn: Function, task: Task) -> Function:
     kinds = {name: kind for name, kind in task.kinds.items() if not isinstance(kind, K.Static) or times[name] == 1}
     return inline_calls(
         fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays, kinds,
-        shares=task.result is None,
+        shares=task.result is None, recorded=task.recorded,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from types import CellType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import gast
@@ -44,7 +44,7 @@ from s2s.transforms.parameters import bind_arguments, defaults_of
 from s2s.transforms.spread import Displays
 from s2s.transforms.structure import blocks, copied, defs, statements, uses, with_blocks
 from s2s.transforms.task import Callee
-from s2s.transforms.usercalls import in_form, is_recursive
+from s2s.transforms.usercalls import by_record, in_form, is_recursive
 
 # Of statements, with those of what a function calls in turn: longer ones stay calls. Functions that call each other
 # twice at every level grow without bounds.
@@ -71,6 +71,7 @@ def inline_calls(
     displays: Mapping[str, Any] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     shares: bool = True,
+    recorded: Set[CodeType] = frozenset(),
 ) -> Function:
     """`fn` with calls replaced by the bodies of the functions called.
 
@@ -81,6 +82,7 @@ def inline_calls(
     displays: what variadic parameters hold, as displays of these names; see `spread.py`.
     kinds: what is known of the parameters.
     shares: whether functions made anew that have a cell of `fn`'s own always do.
+    recorded: functions that are not compiled, a call of which is recorded by itself.
 
     Raises NotCompiled for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
     """
@@ -90,6 +92,7 @@ def inline_calls(
         run = _Inliner(
             fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}), kinds or {}, opaque, shares
         )
+        run.recorded = recorded
         try:
             return run.run([*start], fn.body)
         except Escapes as escape:
@@ -126,6 +129,7 @@ class _Inliner:
     ) -> None:
         self.fn = fn
         self.shares = shares
+        self.recorded: Set[CodeType] = frozenset()
         self.displays = displays
         self.known = {name: kind.value for name, kind in kinds.items() if isinstance(kind, K.Static)}
         self.is_recursive = functools.cache(is_recursive)
@@ -287,6 +291,8 @@ class _Inliner:
         origin, name = core.origin_of(stmt), callee.function.__name__
         if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
             raise NotCompiled(f"a call of {name} with `*` or `**`", origin=origin)
+        if callee.function.__code__ in self.recorded:
+            return self.by_record(stmt, call, callee)
         body = self.lower(callee.function)
         arguments = self.bindings(call, callee, body)
         if arguments is None:
@@ -359,7 +365,9 @@ class _Inliner:
                 call = getattr(stmt, "value", None)
                 if isinstance(call, gast.Call) and core.is_path(call.func, local):
                     callee = self.resolve(call, body.scope)
-                    if callee is not None and not self.is_recursive(callee.function):
+                    if callee is None or callee.function.__code__ in self.recorded:
+                        continue
+                    if not self.is_recursive(callee.function):
                         inner = self.size(callee.function)
                         total += inner if inner <= LONG else 0
             self.sizes[function] = total
@@ -391,6 +399,26 @@ class _Inliner:
                 node = core.name(held)
             args.append(node)
         return [*before, core.rebuilt(stmt, value=core.rebuilt(call, args=args, keywords=[]))]
+
+    def by_record(self, stmt: Any, call: Any, callee: Callee) -> list[Any] | None:
+        """The statement with a call that is recorded by itself."""
+        function = callee.function
+        if callee.bound or callee.keywords:
+            return None
+        live = made_anew(function)
+        stand_in = by_record(function, len(call.args), [k.arg for k in call.keywords], live)
+        args = [*call.args, *(k.value for k in call.keywords)]
+        before: list[Any] = []
+        if live:
+            itself = call.func
+            if not core.is_atom(itself):
+                held = self.temporary(core.stem(function.__name__))
+                before.append(core.assign(held, itself, core.origin_of(stmt)))
+                itself = core.name(held)
+            args.insert(0, itself)
+        name = function.__name__ if function.__name__.isidentifier() else "lambda_"
+        called = core.name(self.importer.bind(name, stand_in))
+        return [*before, core.rebuilt(stmt, value=core.rebuilt(call, func=called, args=args, keywords=[]))]
 
     def with_defaults(self, arguments: dict[str, Any], body: Function, reads: Reads | None) -> dict[str, Any] | None:
         """The argument of each parameter, in order; None where a default has no meaning here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import CellType
+from types import CellType, CodeType
 from typing import Any, Literal, Protocol
 
 from s2s.core import Function
@@ -62,6 +62,10 @@ class Program(Protocol):
         """The sweeps of a function, by some of its parameters. Raises NotCompiled."""
         ...
 
+    def checked(self, called: Called, kinds: Sequence[Kind]) -> CellType:
+        """The function that makes a call that is recorded by itself, where nothing is differentiated."""
+        ...
+
     def pushforward(self, called: Called, kinds: Sequence[Kind], active: Sequence[str]) -> CellType:
         """The function that gives the value and its tangent: it takes the tangents of `active` after the parameters."""
         ...
@@ -79,6 +83,7 @@ class Task:
     has_aux: whether the function returns `(value, aux)`.
     result: of a function that is called by compiled code, the kind that the caller takes its value to have.
     program: answers questions about other functions.
+    recorded: the functions a call of which is recorded by itself.
     """
 
     mode: Mode
@@ -88,6 +93,7 @@ class Task:
     single: bool = True
     has_aux: bool = False
     result: Kind | None = None
+    recorded: frozenset[CodeType] = frozenset()
 
     @property
     def given(self) -> frozenset[str]:

@@ -36,6 +36,8 @@ class Callee:
     params: those that are passed, in order.
     itself: the first of them, where the function itself is passed, from which its cells are read (`anew.py`).
     gives_back: those into which the function writes. It works on copies of these, and returns `(result, *copies)`.
+    recorded: whether the call is recorded by itself, as the function cannot be compiled; then `params` are those that
+        are given, the last of them by their `keywords`.
     """
 
     function: types.FunctionType
@@ -43,6 +45,8 @@ class Callee:
     params: tuple[str, ...]
     itself: str | None = None
     gives_back: tuple[str, ...] = ()
+    recorded: bool = False
+    keywords: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -138,6 +142,30 @@ def _stand_in(
     call.__name__ = call.__qualname__ = function.__name__
     assert isinstance(call, types.FunctionType)
     return call
+
+
+def by_record(
+    function: types.FunctionType, count: int, keywords: Sequence[str], passes_itself: bool
+) -> types.FunctionType:
+    """The stand-in for a function that is not compiled, in a call with some positional and keyword arguments."""
+    key = (function, (count, *keywords), passes_itself)
+    stand_in = stand_ins.get(key)
+    if stand_in is None:
+        named = parameters(function)[: min(count, function.__code__.co_argcount)]
+        given = (*named, *(f"argument{i}" for i in range(len(named), count)), *keywords)
+        itself = core.unique("itself", given.__contains__) if passes_itself else None
+
+        def call(*values: Any) -> Any:
+            called = values[0] if passes_itself else function
+            rest = values[passes_itself:]
+            return called(*rest[:count], **dict(zip(keywords, rest[count:])))
+
+        call.__name__ = call.__qualname__ = function.__name__
+        assert isinstance(call, types.FunctionType)
+        stand_in = stand_ins[key] = call
+        params = (itself, *given) if itself is not None else given
+        callees[stand_in] = Callee(function, (), params, itself, recorded=True, keywords=tuple(keywords))
+    return stand_in
 
 
 # --- recursion --------------------------------------------------------------------------------------------------
