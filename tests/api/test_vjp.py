@@ -317,6 +317,20 @@ def test_array_that_is_written_into_and_held_by_a_list():
     np.testing.assert_allclose(pullback(1.0)[0], [0, 4 * 8 + 2 * 2 * 9, 2 * 3 * 4 + 6])
 
 
+def test_one_cotangent_of_two_primals_is_given_out_as_two():
+    seed = np.ones(3)
+    _, pullback = s2s.vjp(lambda x, y: x + y, np.zeros(3), np.zeros(3), strict=True)
+    arrays = [seed, *pullback(seed), *pullback(seed)]
+    for i, one in enumerate(arrays):
+        assert not any(np.shares_memory(one, other) for other in arrays[:i])
+
+
+def test_value_may_be_written_into_before_the_pullback():
+    out, pullback = s2s.vjp(lambda x: np.exp(x), np.array([0.3, 1.2]), strict=True)
+    out[:] = 0.0
+    np.testing.assert_allclose(pullback(np.ones(2))[0], np.exp([0.3, 1.2]))
+
+
 def pair_of_views(x):
     return x, x[::-1]
 
@@ -332,7 +346,22 @@ def buffer_and_its_view(x):
     return y, y[1:]
 
 
-@pytest.mark.parametrize("f", [pair_of_views, array_twice, buffer_and_its_view])
+def buffer(x):
+    y = np.sin(x)
+    y[0] *= y[1]
+    y[1:] += x[0]
+    return y
+
+
+def buffer_that_is_read(x):
+    y = np.sin(x)
+    y[0] *= y[1]
+    z = y * y * x
+    y[1:] *= z[:-1]
+    return y * z
+
+
+@pytest.mark.parametrize("f", [pair_of_views, array_twice, buffer_and_its_view, buffer, buffer_that_is_read])
 def test_cotangents_that_are_given_are_left_alone(f):
     x = np.array([0.3, -0.7, 1.1])
     out, pullback = s2s.vjp(f, x, strict=True)

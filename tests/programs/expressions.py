@@ -164,6 +164,10 @@ def tail(values):
     return values[1:]
 
 
+def halves(values):
+    return values[:2], values[2:]
+
+
 def push(values, p):
     values[1:] = values[:-1]
     values[0] = p

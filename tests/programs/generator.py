@@ -396,7 +396,7 @@ def arguments(seed: int) -> tuple[Any, ...]:
         return float(rng.normal())
 
     def array(*shape: int) -> Any:
-        return rng.normal(size=shape).astype(dtype)
+        return rng.normal(size=shape).astype(dtype, order="CF"[seed % 3 == 0])
 
     return (
         of_a(number()), of_b(number()), array(SIZE), array(SIZE, SIZE), (number(), array(SIZE)),

@@ -43,7 +43,8 @@ ALIASES = {
         "{a}", "{a}[::-1]", "{a}[:]", "{m}[1]", "{m}.T[n]", "{m}[:, 2]", "{m}[{i}]", "{m}.reshape(-1)[4:8]",
         "{m}.T.reshape(-1)[4:8]", "{a}.reshape(4)", "np.asarray({a})", "L[0]", "L[-1]", "D['p']", "np.flip({a})",
         "{a}.T", "{a}.reshape(2, 2)[::-1].reshape(-1)", "np.ravel({a})", "knobs['bias']", "pair[1]", "weights[1]",
-        "[{a}, {a}][n % 2]", "relax({a}, {s})", "push({a}, {S})",
+        "[{a}, {a}][n % 2]", "relax({a}, {s})", "push({a}, {S})", "np.ravel({m}, order='F')[4:8]",
+        "np.asfortranarray({m}).ravel()[2:6]", "np.einsum('ii->i', {m})", "np.ascontiguousarray({a}[::-1])",
     ],
     "m": ["{m}", "{m}.T", "{m}[::-1]", "{m}[:, ::-1]", "np.transpose({m})"],
 }  # fmt: skip
@@ -58,7 +59,12 @@ CALLS = {
         "np.add.at({m}, ([0, 0], [{i}, {i}]), {V2})",
     ],
     "copyto": ["np.copyto({a}, {V4})", "np.copyto({R4v}, {S})", "np.copyto({a}, {V4}, where={a} > {B})"],
-    "put": ["np.put({a}, [1, 1, 3], {V3})", "np.put({m}, [5, 2], {S})", "{a}.put([0, 2], {V2})"],
+    "put": [
+        "np.put({a}, [1, 1, 3], {V3})", "np.put({m}, [5, 2], {S})", "{a}.put([0, 2], {V2})",
+        "np.put({a0}, picks, {a0}[::-1])",
+    ],
+    "nothing": ["{a}[4:] = {S}", "{a}[:0] *= {s}", "{m}[:, 4:] += {s}"],
+    "in step": ["{a0}[1:] = {a0}[:-1]", "{a0}[::2] = {a0}[:2]", "{a0}[1:3] = {a0}[::-2]", "{m0}[1] = {m0}[:, 0]"],
     "putmask": ["np.putmask({a}, {a} > {B}, {S})", "np.fill_diagonal({m}, {S})"],
     "fill": ["{a}.fill({S})", "{m}[1].fill({S})"],
     "out": [
@@ -92,10 +98,11 @@ RESULTS = [
 ]  # fmt: skip
 
 WRITES = """item item item region region region whole whole mask block power call call call call container container
-container container container container pop number_or_array alias alias choice view swap fresh zero_d""".split()
+container container container container pop several several number_or_array alias alias choice view swap fresh
+zero_d""".split()
 # What all constructs of in-place code are counted as.
 INPLACE = [
-    *"item region whole mask block power pop number_or_array cells in_turn late swap choice fresh view".split(),
+    *"item region whole mask block power pop several number_or_array cells in_turn late swap choice fresh view".split(),
     "zero-d", *CALLS, *CONTAINERS,
 ]  # fmt: skip
 
@@ -258,13 +265,24 @@ class InplaceWriter(Writer):
 
     def write_zero_d(self, depth: int, room: int, loop: bool) -> None:
         one, same, place = self.fresh("z"), self.fresh("z"), self.choose(["", "[...]", "[()]"])
+        first = self.choose(["np.array({S} * 1.0)", "np.array({s})", "{a}[{i}, ...]", "{m}[1, n, ...]"])
         lines = [
-            f"{one} = np.array({{S}} * 1.0)",
-            f"{same} = {one}",
-            f"{same}{place} {self.choose(['+=', '*='])} {{s}}",
+            f"{one} = {first}",
+            f"{same} = {one}{self.choose(['', '[...]'])}",
+            f"{same}{place} {self.choose(['+=', '*=', '='] if place else ['+=', '*='])} {{s}}",
         ]
         for line in [*lines, f"{{s}} = {one} * 0.5"]:
             self.add(depth, self.filled(line), "zero-d")
+
+    def write_several(self, depth: int, room: int, loop: bool) -> None:
+        """Several views at once, and a write through one of them."""
+        first, second = self.fresh("part"), self.fresh("part")
+        both = self.choose(
+            ["np.split({a}, 2)", "np.split({m}[1], 2)", "halves({a})", "{a}.reshape(2, 2)", "[{a}[:2], {a}[2:]]"]
+        )
+        self.add(depth, f"{first}, {second} = {self.filled(both)}", "several")
+        self.views[2] += [first, second]
+        self.add(depth, f"{first} {self.change(2, False)}", "several")
 
     # --- aliases ---
 

@@ -194,6 +194,63 @@ def cotangent_shared_in_one_branch(x, c):
     return np.sum(a) + np.sum(z * z)
 
 
+def cotangent_passed_through_a_sum_with_a_number(x, c):
+    d = c * c
+    s = np.sin(x)
+    a = x + 1.0
+    z = a + d
+    return np.sum(z * z) + np.sum(s)
+
+
+def one_precision_or_the_other(x, c):
+    s = np.float32(0.7)
+    if c[0] > 0.5:
+        s = x[0] * x[1]
+    t = s * x[2]
+    return t * t
+
+
+def one_dimension_or_two(x, c):
+    y = x
+    if c[0] > 0.5:
+        y = np.outer(x, c)
+    z = y * c
+    return np.sum(z * x)
+
+
+def itself(x, n):
+    return x if n == 0 else itself(x, n - 1)
+
+
+def cotangent_passed_through_a_call(x, c):
+    d = c * c
+    s = np.sin(x)
+    a = itself(x, 2)
+    z = a + d
+    return np.sum(z * z) + np.sum(s)
+
+
+def number_stretched_over_an_array(x, c):
+    s = x[0] * x[1]
+    return np.sum(c + s) + 2.0 * np.sum(s - c * x)
+
+
+def sums_of_one_array_of_opposite_signs(x, c):
+    s = np.sum(2.0 - x)
+    return s * np.sum(x) - 3.0 * np.sum(x) * np.sum(c - 1.0)
+
+
+def last_ones_after_a_star(x, c):
+    *rest, a, b = x
+    first, *_, last = c
+    return a * b + first * last * 3.0 + rest[0] ** 2
+
+
+def real_numbers_through_complex_ones(x, c):
+    z = (x + 0.5) * (1 + 2j) + 1j * c * x
+    return np.sum(np.abs(z) ** 2) + np.sum((z * z).real)
+
+
 def sums_of_opposite_signs(x, c):
     return np.sum(c - x) * np.sum(x) - np.sum(c - 3.0 * x)
 
@@ -263,7 +320,20 @@ def test_once_wrong(f, x, rest):
 
 
 @pytest.mark.parametrize(
-    "f", [cotangent_shared_by_both_operands, cotangent_shared_in_one_branch, sums_of_opposite_signs]
+    "f",
+    [
+        cotangent_shared_by_both_operands,
+        cotangent_shared_in_one_branch,
+        sums_of_opposite_signs,
+        cotangent_passed_through_a_sum_with_a_number,
+        cotangent_passed_through_a_call,
+        number_stretched_over_an_array,
+        sums_of_one_array_of_opposite_signs,
+        last_ones_after_a_star,
+        real_numbers_through_complex_ones,
+        one_precision_or_the_other,
+        one_dimension_or_two,
+    ],  # fmt: skip
 )
 @pytest.mark.parametrize("x", [X, -X], ids=["positive", "negative"])
 def test_by_all_arguments(f, x):

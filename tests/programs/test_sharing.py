@@ -14,7 +14,7 @@ import s2s
 from s2s.runtime.stores import require_in_step
 from tests.programs.generator import define
 from tests.programs.test_inplace import complex_step, drawn
-from tests.programs.verify import verify
+from tests.programs.verify import leaves, verify
 
 VECTORS = [(4,), (6,)]
 TABLES = [(4, 4)]
@@ -206,6 +206,56 @@ def operand_read_from_an_item_that_was_stored(x):
     return np.sum(t * held[0])
 
 
+@shares(*VECTORS)
+def list_of_two_names_that_is_appended_to(x):
+    held = [x * 1.0]
+    other = held
+    c = x * x
+    held.append(c)
+    c *= x[0]
+    t = other[-1] * x
+    c[1] = t[0]
+    return np.sum(other[-1] * t)
+
+
+# --- what is chosen when the program runs ---
+
+
+@shares(*VECTORS)
+def reversed_view_that_is_chosen(x):
+    a, b = x * x, np.sin(x)
+    y = a[::-1] if np.sum(x.real) > -9.0 else b
+    y *= x
+    y[0] = x[1] * y[1]
+    return np.sum(a * a * x + b)
+
+
+@shares(*TABLES)
+def transposed_view_that_is_chosen(x):
+    a, b = x * x, np.sin(x)
+    y = a.T if np.sum(x.real) > -99.0 else b
+    y *= x
+    a[0] = y[1]
+    y[2] = a[:, 3] * x[0]
+    return np.sum(y * a * x + b)
+
+
+# --- the order of evaluation ---
+
+
+def tripled(values):
+    values *= 3.0
+    return values
+
+
+@shares(*VECTORS)
+def item_read_before_a_call_that_writes(x):
+    c = x * x
+    s = c[0] * np.sum(tripled(c)) + c[1]
+    c[2] = c[0] - tripled(c[1:])[0] * c[1]
+    return s * c[0] + c[2]
+
+
 @pytest.mark.parametrize(("f", "shape"), SHARING)
 @pytest.mark.parametrize("seed", range(2))
 def test_sharing(f, shape, seed):
@@ -352,6 +402,37 @@ def test_goldens_hold_no_check_of_the_order():
     x = drawn((6,), 0)
     assert verify(f, (x,)).compiled
     assert "require_in_step" not in s2s.grad(f).source(x)
+
+
+# --- auxiliary results ---
+
+
+def buffer_beside_the_value(x):
+    y = x * 2.0
+    y[0] *= y[1]
+    s = np.sum(y * y * x)
+    y[1:] *= y[0]
+    return s + np.sum(y * y), (y, [y[1:]], s)
+
+
+def buffer_written_in_a_loop_that_is_left(x):
+    y = x * 1.0
+    for i in range(len(x)):
+        y[i] = np.sin(y[i - 1]) * y[i]
+        if y[i] > 0.61:
+            break
+    return np.sum(y * y), y
+
+
+@pytest.mark.parametrize("f", [buffer_beside_the_value, buffer_written_in_a_loop_that_is_left])
+def test_auxiliary_results_are_what_the_function_returns(f):
+    x = drawn((4,), 1)
+    (value, aux), gradient = s2s.value_and_grad(f, has_aux=True, strict=True)(x)
+    expected, others = f(x.copy())
+    assert value == expected
+    for got, want in zip(leaves(aux), leaves(others), strict=True):
+        np.testing.assert_array_equal(got, want)
+    np.testing.assert_allclose(gradient, central(lambda x: f(x)[0], x), rtol=1e-6, atol=1e-8)
 
 
 # --- no places at all ---
