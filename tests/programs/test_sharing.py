@@ -466,3 +466,51 @@ def test_out_of_constants():
         return np.sum(y)
 
     assert not verify(f, (drawn((4,), 0),), second=True).raised
+
+
+# --- items that are replaced by others that carry no derivative ---
+
+
+def number_replaced_by_an_integer(x):
+    d = {"w": x, "s": x[0] * 2.0}
+    t = d["s"] * x
+    d["s"] = 1
+    return np.sum(d["w"] * t) * d["s"] + x[1]
+
+
+def numbers_of_a_list_replaced(x):
+    held = [x[0], x[1] * 3.0, x]
+    s = held[0] * held[1]
+    held[1] = 2
+    held[0] = held[2][1]
+    return s * held[1] + held[0] * np.sum(held[2])
+
+
+def array_replaced_by_an_integer(x):
+    d = {"w": x * x, "s": x}
+    t = np.sum(d["w"] * x)
+    d["w"] = 3
+    return t * d["w"] + np.sum(d["s"])
+
+
+@pytest.mark.parametrize("f", [number_replaced_by_an_integer, numbers_of_a_list_replaced, array_replaced_by_an_integer])
+def test_items_replaced_by_integers(f):
+    x = drawn((4,), 2)
+    assert verify(f, (x,), second=True).finite
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)
+        np.testing.assert_allclose(s2s.grad(f)(x), central(f, x), rtol=1e-6, atol=1e-8)
+
+
+def item_of_a_list_that_grows_later(m, held, n):
+    y = m
+    for _ in range(n):
+        y = held[1]
+    held.append(1.0)
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_shadow_of_a_list_is_made_when_the_list_is_as_it_was(n):
+    outcome = verify(item_of_a_list_that_grows_later, (drawn((3, 3), 0), [0.5, drawn((3,), 1)], n), second=True)
+    assert outcome.compiled and outcome.finite

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import gast
@@ -25,6 +26,7 @@ import gast
 from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
@@ -58,6 +60,11 @@ class Stores:
         self.owners = set(self.storages) | set(self.storages.values())
         self.slots: set[str] = set()  # versions of containers whose shadow is a part of another one's
         self.read_old: dict[str, set[str]] = {}  # by version, the names whose contents before the write are read
+
+    @cached_property
+    def kind_of(self) -> Callable[[Any], K.Kind]:
+        """Gives the kinds of expressions."""
+        return expression_kinds(self.sweep.fn)
 
     def is_store(self, stmt: Any) -> bool:
         """Whether a statement writes into memory, or looks at what was written through another name."""
@@ -139,7 +146,9 @@ class Stores:
                 out.add(as_reverse(core.place(gast.Expr(call), origin)))
         else:
             g = sweep.held(core.subscript(bar, key), out, origin)
-            zero = sweep.held(self.zero_like(sweep.kind(core.subscript(x, key)), g), out, origin)
+            zero = sweep.held(
+                self.zero_of(self.kind_of(core.subscript(x, key)), sweep.kind(value), g, origin), out, origin
+            )
             out.add(as_reverse(core.assign(core.subscript(bar, key, gast.Store), zero, origin)))
         if y in self.slots and x.id in sweep.active:
             self.slots.add(x.id)  # the same list of the same shadow
@@ -162,10 +171,12 @@ class Stores:
             return gast.Expr(core.call(core.attribute(x, "pop"), key))
         return gast.Assign([core.subscript(x, key, gast.Store)], core.name(self.saved[y]), None)
 
-    def zero_like(self, kind: K.Kind, g: Any) -> Any:
-        """A zero in the place of the cotangent of an item."""
-        if isinstance(kind, (K.Scalar, K.Int, K.Bool)):
+    def zero_of(self, before: K.Kind, after: K.Kind, g: Any, origin: Any) -> Any:
+        """A zero in the place of the cotangent of an item that was another one before; the shadow of an int is None."""
+        if isinstance(before, (K.Scalar, K.Int, K.Bool)):
             return core.constant(0.0)
+        if K.differentiable(before) and not K.differentiable(after):
+            raise NotCompiled("an item that is an array is replaced by what carries no derivative", origin=origin)
         return core.call(self.sweep.namer.bind("shadow", pytree.shadow), g)
 
     def write_back(self, y: str, function: Any, x: Any, index: Any, out: Emitted, origin: Any) -> None:

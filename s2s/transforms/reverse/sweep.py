@@ -48,8 +48,9 @@ class Sweep(Adjoints):
             if visit is not None:
                 added = out.added
                 visit(stmt, bars, out, in_loop)
-                if self.fn.facts.storages and not core.blocks(stmt):
-                    self.contents.append((stmt, contents_read(out.since(added))))
+                if self.fn.facts.storages:
+                    own = [s for s in out.since(added) if not core.blocks(s)]  # those of blocks stand there
+                    self.contents.append((stmt, contents_read(own)))
         if loop is not None:
             self.close_round(loop, bars, out)
         if in_loop:
