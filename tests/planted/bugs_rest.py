@@ -4,6 +4,38 @@ from tests.planted.plant import Bug
 
 BUGS = [
     Bug(
+        name="what the round before read is not needed",
+        where="s2s.transforms.regions:Regions.ways",
+        text="            yield a\n",
+        becomes="            continue\n",
+        check="trap read_after_the_write_of_its_round",
+        found_by="differences",
+    ),
+    Bug(
+        name="a region that a loop goes on to overwrite is taken for another one",
+        where="s2s.transforms.regions:Regions.above",
+        text="return not difference.roots and step >= 0 and difference.constant + step > 0",
+        becomes="return not difference.roots and difference.constant + abs(step) > 0",
+        check="tests.transforms.test_regions:test_gradients",
+        found_by="the test",
+    ),
+    Bug(
+        name="an index from the end is taken for one from the start",
+        where="s2s.transforms.regions:Regions.not_negative",
+        text="return term if least is not None and least >= 0 else None",
+        becomes="return term",
+        check="tests.transforms.test_regions:test_gradients",
+        found_by="the test",
+    ),
+    Bug(
+        name="a name that changes in the loop is taken for one value",
+        where="s2s.transforms.regions:Regions.above",
+        text="if (names_of(high) | names_of(low)) & (varying - {index}):",
+        becomes="if False:",
+        check="tests.transforms.test_regions:test_gradients",
+        found_by="the test",
+    ),
+    Bug(
         name="expressions are moved past writes",
         where="s2s.transforms.effects:Effects.commutes",
         text=("        if (self.writes and any(other)) or (other.writes and any(self)):\n            return False\n"),

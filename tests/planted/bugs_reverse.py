@@ -82,14 +82,6 @@ BUGS = [
         found_by="differences",
     ),
     Bug(
-        name="what the round before read is not needed",
-        where="s2s.transforms.reverse.stores:_may_precede",
-        text="if a[1]:",
-        becomes="if False:",
-        check="trap read_after_the_write_of_its_round",
-        found_by="differences",
-    ),
-    Bug(
         name="what an operation in place reads is not needed",
         where="s2s.transforms.reverse.stores:Stores.whole",
         text="self.read_old[y] = read - {y}",

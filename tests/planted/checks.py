@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.programs import test_inplace, test_sharing, verify
@@ -101,6 +102,8 @@ def test_calls(check: str) -> Iterator[Callable[[], Any]]:
     known = set(inspect.signature(test).parameters)
     for chosen in itertools.product(*choices):
         given = {k: v for part in chosen for k, v in part.items()}
+        if "rng" in known:
+            given["rng"] = np.random.default_rng(0)
         assert given.keys() == known, f"{check} takes fixtures: {known - given.keys()}"
         yield lambda given=given: test(**given)
 
