@@ -48,6 +48,7 @@ from s2s.core.nodes import (
     Origin,
     Substitution,
     all_writes,
+    aside,
     assign,
     atom,
     attribute,
@@ -55,6 +56,7 @@ from s2s.core.nodes import (
     blocks,
     call,
     constant,
+    is_aside,
     name,
     noted,
     origin_of,
@@ -72,8 +74,9 @@ from s2s.core.nodes import (
 
 __all__ = [
     "LEAVES", "MISSING", "NOTHING", "CoreError", "Facts", "Function", "Origin", "PairCall", "Scope", "Substitution",
-    "all_writes", "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived",
-    "is_atom", "is_exit", "is_path", "is_temporary", "name", "noted", "origin_of", "own_names", "parameters", "path",
+    "all_writes", "aside", "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived",
+    "is_aside", "is_atom", "is_exit", "is_path", "is_temporary", "name", "noted", "origin_of", "own_names",
+    "parameters", "path",
     "place", "positional", "reads", "rebuilt", "stem", "subscript", "substitute", "temporary", "unique", "variable",
     "version", "writes",
 ]  # fmt: skip

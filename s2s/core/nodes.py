@@ -96,6 +96,16 @@ def place(stmt: Any, origin: Origin | None, comment: Sequence[str] = ()) -> Any:
     return stmt
 
 
+def aside(stmt: Any) -> Any:
+    """Mark a statement as the write to an attribute (or a read before it) of a value that has a name, too."""
+    stmt.aside = True
+    return stmt
+
+
+def is_aside(stmt: Any) -> bool:
+    return getattr(stmt, "aside", False)
+
+
 def origin_of(stmt: gast.stmt) -> Origin | None:
     return getattr(stmt, "origin", None)
 
@@ -114,7 +124,8 @@ def rebuilt(node: Any, **fields: Any) -> Any:
     return new
 
 
-_NOTES = ("origin", "comment", "sweep", "variables")
+# `aside`: of a write to an attribute, and of a read of it before: the program goes on with a name for the value.
+_NOTES = ("origin", "comment", "sweep", "variables", "aside")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------

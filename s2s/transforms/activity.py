@@ -66,6 +66,8 @@ class _Activity:
         if not operands or self.seen.get(id(stmt)) == operands:
             return
         self.seen[id(stmt)] = operands
+        if core.is_aside(stmt):
+            return
         (target,) = stmt.targets
         varied = self.depends(stmt.value, core.origin_of(stmt))
         if isinstance(target, (gast.Name, gast.Tuple)):

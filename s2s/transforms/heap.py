@@ -29,6 +29,9 @@ class Made:
 
     number: of the objects in the order in which they come to be.
     hint: what it is called in the text.
+    real: of an argument, its name: its attributes are there, and a variable stands for one that the program sets.
+    given: those that the argument has when the program begins.
+    parts: the objects that its attributes hold.
     variables: the names that hold its attributes, by attribute.
     """
 
@@ -36,6 +39,9 @@ class Made:
     number: int
     meeting: bool = False
     hint: str = ""
+    real: str = ""
+    given: frozenset[str] = frozenset()
+    parts: dict[str, Made] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
 
 
@@ -115,6 +121,9 @@ class Heap:
         """What a location refers to, where it refers to one thing or another."""
         if a is b:
             return a
+        if VALUE in (a, b) and None in (a, b) and is_loadable(location):
+            ends[0 if a is None else 1].append(load(location))
+            return VALUE
         if not isinstance(a, Made) or not isinstance(b, Made) or a.cls is not b.cls:
             return UNSURE
         if (a, b) not in met:
@@ -141,10 +150,12 @@ class Heap:
         entry, start = self.state, next(self.numbers)
         changing: set[Location] = set()
         unsure: set[Location] = set()
+        loaded: dict[Location, None] = {}
         while True:
-            found = len(changing) + len(unsure)
+            found = len(changing) + len(unsure) + len(loaded)
             self.state = dict(entry)
-            before = self.heads(changing - unsure)
+            before = [*self.heads(changing - unsure), *map(load, loaded)]
+            self.state.update(dict.fromkeys(loaded, VALUE))
             self.state.update(dict.fromkeys(unsure, UNSURE))
             head = dict(self.state)
             body = run()
@@ -157,11 +168,13 @@ class Heap:
                     if not self.carry(old, new, head, tail):
                         unsure.add(location)
                 elif old is not new:
-                    if isinstance(old, Made) and isinstance(new, Made) and old.cls is new.cls:
+                    if old is None and new is VALUE and is_loadable(location):
+                        loaded[location] = None
+                    elif isinstance(old, Made) and isinstance(new, Made) and old.cls is new.cls:
                         changing.add(location)
                     elif old is not None or not isinstance(location, str) or not assigned_first(location):
                         unsure.add(location)
-            if len(changing) + len(unsure) == found:
+            if len(changing) + len(unsure) + len(loaded) == found:
                 break
         lost: dict[Location, Any] = {location: UNSURE for location in self.state if isinstance(location, str)}
         self.state = lost | head
@@ -219,6 +232,17 @@ def apart(one: Made, other: Made) -> bool:
         return False
     met, plain = (one, other) if one.meeting else (other, one)
     return plain.number > met.number
+
+
+def is_loadable(location: Location) -> bool:
+    """Whether an attribute can be read from an argument."""
+    return isinstance(location, tuple) and bool(location[0].real) and location[1] in location[0].given
+
+
+def load(location: Any) -> Any:
+    """The read of an attribute of an argument, into the variable that stands for it."""
+    made, attr = location
+    return core.aside(core.assign(made.variables[attr], core.attribute(made.real, attr), None))
 
 
 def fields(state: dict[Location, Any], made: Made) -> list[str]:

@@ -106,6 +106,7 @@ class Mutation:
         self.kind_of = expression_kinds(fn)
         self.flats = self.flat_views()
         self.found = False
+        self.sets_aside = any(map(core.is_aside, statements(fn.body)))
 
     def flat_views(self) -> dict[str, str]:
         """The names that hold `x.flat`, and x; they look at x whenever they are read."""
@@ -124,6 +125,8 @@ class Mutation:
 
     def statement(self, stmt: Any) -> list[Any]:
         origin = core.origin_of(stmt)
+        if self.sets_aside:
+            self.refuse_unknown(stmt, origin)
         if isinstance(stmt, gast.Assign):
             (target,) = stmt.targets
             if isinstance(target, (gast.Name, gast.Tuple)):
@@ -146,6 +149,17 @@ class Mutation:
         if isinstance(stmt, gast.With):
             self.context(stmt)
         return [with_blocks(stmt, lambda _, block: self.block(block))]
+
+    def refuse_unknown(self, stmt: Any, origin: Any) -> None:
+        """Where attributes of arguments are set, nothing may run that might read them under another name."""
+        value = getattr(stmt, "value", None)
+        if value is None or core.is_atom(value) or core.is_aside(stmt):
+            return
+        operands = {n for n in core.reads(value) if n in self.operations.local}
+        unknown = any(isinstance(self.kind(core.name(n)), K.Unknown) for n in operands)
+        called = isinstance(value, gast.Call) and self.operations.function(value)
+        if unknown or called is None or user_callee(called, value) is not None:
+            raise NotCompiled("an attribute of an argument is set, which a call might read", origin=origin)
 
     # --- the forms of a write ---
 
@@ -185,7 +199,9 @@ class Mutation:
         return [self.store(S.set_item, target.value, target.slice, value, origin=origin)]
 
     def attribute(self, stmt: Any, target: Any, origin: Any) -> list[Any]:
-        """A write to an attribute of a number that carries no derivative is kept; others are refused."""
+        """A write to an attribute is kept if it is of a number without derivative, or aside; others are refused."""
+        if core.is_aside(stmt):
+            return [stmt]
         if isinstance(self.kind(stmt.value), (K.Int, K.Bool, K.Str, K.NoneKind)):
             known = attribute_kind(self.kind(target.value), target.attr)
             if isinstance(known, (K.Unknown, type(self.kind(stmt.value)))):

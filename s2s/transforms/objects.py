@@ -12,23 +12,25 @@ one is written to, `Escapes`: its class is left alone then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gast
 
 from s2s import core
 from s2s import kinds as K
+from s2s.errors import NotCompiled
 from s2s.kinds import Kind
 from s2s.transforms import classes as C
 from s2s.transforms.bound import is_bound_first
 from s2s.transforms.heap import UNSURE, VALUE, Escapes, Made
-from s2s.transforms.references import Attribute, Super
+from s2s.transforms.references import Attribute, Given, Super
 from s2s.transforms.structure import captures, replace_reads, statements, uses, with_blocks
 from s2s.transforms.uses import BINARY, Uses
 
 # They give the same for a namedtuple and a plain tuple.
 TAKING_TUPLES = (sum, max, min, any, all, len, list, tuple, zip, enumerate, reversed, sorted)
+OUTSIDE = "an attribute of an argument is set, and the argument may be read under another name"
 
 
 class Objects(Uses):
@@ -134,11 +136,29 @@ class Objects(Uses):
             setter = Attribute(found.fset, target.value)
             call = self.runs(setter, f"{cls.__name__}_set_{target.attr}", [stmt.value])
             return [core.place(gast.Expr(call), core.origin_of(stmt))]
+        if isinstance(ref, Given):
+            return self.set_given(stmt, target, ref)
         if not isinstance(ref, Made):
             return None
         if not C.settable(cls, target.attr) or C.is_descriptor(found):
             raise self.escape(f"`{target.attr}` cannot be set", ref)
         return self.store(ref, target.attr, stmt.value, core.stem(target.value.id))
+
+    def set_given(self, stmt: Any, target: Any, ref: Given) -> list[Any] | None:
+        """`m.x = v` of an argument: the attribute is set, and the program goes on with a variable for it."""
+        place, plain = (ref.cell, target.attr), getattr(ref.cls, "__setattr__") is object.__setattr__  # noqa: B009
+        if core.is_aside(stmt) or not plain or C.is_descriptor(C.member(ref.cls, target.attr)):
+            return None
+        known = self.kind(stmt.value)
+        if isinstance(known, (K.Int, K.Bool, K.Str, K.NoneKind)) and place not in self.state:
+            return None  # it carries no derivative, and is read where it is
+        if self.reference(stmt.value) is not None:
+            raise NotCompiled("an attribute of an argument is set to an object", origin=self.origin)
+        name = self.heap.variable(ref.cell, target.attr, core.stem(target.value.id))
+        self.state[place] = VALUE
+        self.set_outside.setdefault(target.attr, []).append(ref.cell)
+        real = core.rebuilt(stmt, value=core.name(name))
+        return [self.new(name, stmt.value), core.aside(real)]
 
     def augmented(self, stmt: Any) -> list[Any] | None:
         target = stmt.target
@@ -150,8 +170,12 @@ class Objects(Uses):
             value = gast.BinOp(atom, stmt.op, stmt.value) if value is None else value
             return [core.place(gast.Assign([target], value, None), core.origin_of(stmt))]
         ref = self.reference(target.value)
-        if ref is None or (isinstance(target, gast.Attribute) and not isinstance(ref, Made)):
+        if ref is None or (isinstance(target, gast.Attribute) and not isinstance(ref, (Made, Given))):
             return None
+        if isinstance(ref, Given) and isinstance(target, gast.Attribute):
+            known = dict(ref.fields).get(target.attr), self.kind(stmt.value)
+            if (ref.cell, target.attr) not in self.state and all(isinstance(k, (K.Int, K.Bool)) for k in known):
+                return None
         if isinstance(target, gast.Attribute) and self.state.get((ref, target.attr)) is VALUE:
             for other in self.heap.aliases(ref):
                 raise self.escape("an attribute is set of what may be one object or another", ref, other)
@@ -172,6 +196,8 @@ class Objects(Uses):
         before: list[Any] = []
         names: dict[str, str] = {}
         for name in uses(stmt):
+            if isinstance(self.kinds.get(name), Given) and not _is_access(stmt, name):
+                self.wholes.append(stmt)
             if name in self.supers:
                 raise self.escape("`super()` as a value")
             if name not in self.state or name in names:
@@ -204,6 +230,27 @@ class Objects(Uses):
         for stmt in statements(body):
             if isinstance(stmt, gast.FunctionDef) and captures(stmt) & self.names:
                 raise Escapes("a nested function that is not inlined uses an object", core.origin_of(stmt))
+
+    def check_outside(self, body: Sequence[Any]) -> None:
+        """Refuse a program that might see attributes which it sets in another way than by their variables."""
+        if not self.set_outside:
+            return
+        for stmt in self.wholes:
+            raise NotCompiled(OUTSIDE, origin=core.origin_of(stmt))
+        for cells in self.set_outside.values():
+            if any(one is not other and one.cls is other.cls for one in cells for other in cells):
+                raise NotCompiled(OUTSIDE, origin=self.origin)
+        for stmt in statements(body):
+            reads = [] if core.is_aside(stmt) else list(_attributes(stmt))
+            if isinstance(stmt, gast.FunctionDef) or any(not self.is_harmless(node) for node in reads):
+                raise NotCompiled(OUTSIDE, origin=core.origin_of(stmt))
+
+    def is_harmless(self, node: Any) -> bool:
+        """Whether the read of an attribute is none of one that the program sets."""
+        if node.attr not in self.set_outside or isinstance(self.host.object(node.value), type):
+            return True
+        cell, _ = self.allowed.get(id(node), (None, None))
+        return cell is not None and all(c is cell or c.cls is not cell.cls for c in self.set_outside[node.attr])
 
     # --- blocks ---
 
@@ -283,6 +330,28 @@ class Objects(Uses):
         if not any(isinstance(s, gast.FunctionDef) for s in statements(stmts)):
             for name in {n for s in stmts for n in core.all_writes(s)} - set(kept):
                 self.state.pop(name, None)
+
+
+def _is_access(stmt: Any, name: str) -> bool:
+    """Whether a statement copies a name, or reads or sets an attribute of what it holds."""
+    if not isinstance(stmt, (gast.Assign, gast.AugAssign)):
+        return False
+    target = stmt.targets[0] if isinstance(stmt, gast.Assign) else stmt.target
+    if isinstance(target, gast.Attribute):
+        return name not in core.reads(stmt.value)
+    value = stmt.value.value if isinstance(stmt.value, gast.Attribute) else stmt.value
+    return isinstance(target, gast.Name) and isinstance(value, gast.Name)
+
+
+def _attributes(stmt: Any) -> Iterator[Any]:
+    """The reads of attributes that a statement itself holds."""
+    nested = {id(inner) for _, block in core.blocks(stmt) for inner in block}
+    pending = [stmt]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, gast.Attribute) and isinstance(node.ctx, gast.Load):
+            yield node
+        pending.extend(child for child in gast.iter_child_nodes(node) if id(child) not in nested)
 
 
 def _common(kinds: Sequence[dict[str, Kind]]) -> dict[str, Kind]:

@@ -42,6 +42,13 @@ class Bound:
 
 
 @dataclass(frozen=True)
+class Given(K.Object):
+    """The kind of an argument, or of an object in one: `cell` is the object, of which some attributes may be set."""
+
+    cell: Any = None
+
+
+@dataclass(frozen=True)
 class Super:
     """`super()` in a method of a class."""
 
@@ -69,7 +76,7 @@ class References:
     def __init__(self, host: Host, kinds: Mapping[str, Kind], opaque: Sequence[Any]) -> None:
         self.host = host
         self.heap = Heap(host.temporary, host.fresh)
-        self.kinds = dict(kinds)
+        self.kinds = {name: self.given(kind, name) for name, kind in kinds.items()}
         self.supers: dict[str, Super] = {}
         self.receivers: dict[FunctionType, Any] = {}
         # A class that is an argument may be another one in the next call, whatever its methods are.
@@ -78,9 +85,20 @@ class References:
         self.whole: list[Any] = []  # calls that make an object as it is
         self.making: list[Any] = []  # statements that set an attribute of an object that is being made
         self.seen: list[Any] = []  # the classes of the objects
+        self.set_outside: dict[str, list[Made]] = {}  # the arguments of which an attribute is set, by attribute
+        self.allowed: dict[int, Any] = {}  # reads of attributes of arguments
+        self.wholes: list[Any] = []  # statements with an argument that is an object as a whole
         self.hint = ""  # what the value of a statement will be called
         self.names: set[str] = set()  # that meant an object somewhere
         self.origin: Any = None
+
+    def given(self, kind: Kind, name: str) -> Kind:
+        """The kind of a parameter; of an object among them, with what is to be known of it."""
+        if not isinstance(kind, K.Object) or K.is_random_generator(kind.cls):
+            return kind
+        cell = self.heap.make(kind.cls, hint=name)
+        cell.real, cell.given = name, frozenset(n for n, k in kind.fields if not isinstance(k, K.Method))
+        return Given(kind.cls, kind.fields, cell)
 
     @property
     def state(self) -> dict[Any, Any]:
@@ -103,7 +121,7 @@ class References:
             if node.id in self.supers:
                 return self.supers[node.id]
             kind = self.kinds.get(node.id)
-            return kind if isinstance(kind, K.Object) and kind.fields else None
+            return kind if isinstance(kind, Given) else None
         if not isinstance(node, (gast.Name, gast.Attribute)):
             return None
         value = self.host.global_object(node)
@@ -267,7 +285,15 @@ class References:
             return self.kind(node)  # type: ignore[no-any-return]
         if isinstance(node, gast.Attribute):
             owner = self.kind(node.value) if core.is_atom(node.value) else None
-            return dict(owner.fields).get(node.attr) if isinstance(owner, K.Object) else None
+            if not isinstance(owner, Given):
+                return None
+            kind = dict(owner.fields).get(node.attr)
+            self.allowed[id(node)] = (owner.cell, node)
+            if isinstance(kind, K.Object) and not K.is_random_generator(kind.cls):
+                if node.attr not in owner.cell.parts:
+                    owner.cell.parts[node.attr] = Made(kind.cls, owner.cell.number)
+                return Given(kind.cls, kind.fields, owner.cell.parts[node.attr])
+            return None if isinstance(kind, K.Method) else kind
         if isinstance(node, gast.Subscript):
             owner, index = self.kind(node.value), self.kind(node.slice)
             if isinstance(owner, K.Array) and owner.ndim == 1 and isinstance(index, K.Int):
@@ -276,6 +302,8 @@ class References:
             return K.Range()
         if isinstance(node, gast.BinOp):
             kinds = self.kind(node.left), self.kind(node.right)
+            if all(isinstance(k, K.Int) for k in kinds) and not isinstance(node.op, (gast.Div, gast.Pow)):
+                return K.Int()
             if all(isinstance(k, K.Scalar) for k in kinds):
                 return K.Scalar(kinds[0].dtype, all(k.python for k in kinds))
         return None

@@ -79,6 +79,11 @@ def _with_private_arguments(fn: Function, aliases: Aliases, written: Sequence[st
         before.append(core.assign(copied[name], core.call(namer.bind("private", S.private), name), fn.origin))
     if not copied:
         return fn
+    for stmt in statements(fn.body):
+        if core.is_aside(stmt):
+            raise NotCompiled(
+                "an argument is written into, and an attribute of one is set", origin=core.origin_of(stmt)
+            )
     body = [*before, *(core.substitute(stmt, copied) for stmt in fn.body)]
     kinds = {**fn.facts.kinds, **{new: fn.facts.kinds[old] for old, new in copied.items()}}
     return replace(fn, body=tuple(body), scope=namer.scope).with_facts(kinds=kinds, written=tuple(copied))

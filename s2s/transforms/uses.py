@@ -15,7 +15,7 @@ from s2s.core import MISSING
 from s2s.transforms import classes as C
 from s2s.transforms.heap import UNSURE, Made
 from s2s.transforms.making import Making
-from s2s.transforms.references import Bound, Super, type_of
+from s2s.transforms.references import Bound, Given, Super, type_of
 
 BINARY = {
     gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "truediv", gast.FloorDiv: "floordiv",
@@ -50,11 +50,12 @@ class Uses(Making):
         ref = self.reference(node.value)
         if ref is None:
             return None
-        if isinstance(ref, Made):
-            found = C.member(ref.cls, node.attr)
-            own = self.state.get((ref, node.attr))
+        made = ref.cell if isinstance(ref, Given) else ref
+        if isinstance(made, Made):
+            found = C.member(made.cls, node.attr)
+            own = self.state.get((made, node.attr))
             if own is not None and not isinstance(found, property):
-                return self.item(ref, node.attr)
+                return self.item(made, node.attr)
         attribute = self.attribute(ref, node.value, node.attr)
         cls = self.class_of(ref.receiver[0] if isinstance(ref, Super) else ref)
         hint = f"{cls.__name__}_{node.attr}"
@@ -101,11 +102,10 @@ class Uses(Making):
         ref = self.reference(owner)
         if ref is None:
             return None
+        made = ref.cell if isinstance(ref, Given) else ref
+        if isinstance(made, Made) and self.state.get((made, name)) is not None:
+            return core.rebuilt(node, func=self.item(made, name))
         if isinstance(ref, Made):
-            own = self.state.get((ref, name))
-            if own is not None:
-                held = self.item(ref, name)
-                return core.rebuilt(node, func=held)
             if name == "_replace" and C.is_namedtuple(ref.cls):
                 return self.replaced(ref, node.keywords)
         attribute = self.attribute(ref, owner, name)

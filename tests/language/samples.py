@@ -756,6 +756,52 @@ def method_that_writes(x):
 
 
 @objects
+def attribute_of_an_argument(x, m):
+    """attributes of an object from outside, set to active values"""
+    m.last = x * m.gain
+    m.last = m.last * m.affine(x)
+    return np.sum(m.last)
+
+
+@objects
+def chosen_object(x):
+    """objects that a branch or loop chooses"""
+    best = Vector(x[0], x[1])
+    for v in x:
+        if v > best.a:
+            best = Vector(v, best.a)
+        best = best + Vector(v, 1.0) * 0.5
+    return best.dot(best)
+
+
+@objects
+def objects_of_objects(x):
+    """objects in attributes of objects"""
+    pair = State(Vector(x[0], x[1]))
+    pair.h.a = pair.h.a * x[2]
+    pair.h = pair.h + pair.h * x[0]
+    return pair.h.dot(pair.h)
+
+
+@objects
+def written_through_two_names(x):
+    """attributes set of what may be one object or another"""
+    a, b = State(x[0]), State(x[1])
+    c = a if x[2] > 0.7 else b
+    c.h = c.h * x[2]
+    return a.h + 2.0 * b.h + c.h * c.h
+
+
+@objects
+def listed_objects(x):
+    """objects in lists"""
+    states = [State(v) for v in x]
+    for state in states:
+        state.step(x[0])
+    return sum(state.h for state in states) * states[0].h
+
+
+@objects
 def operators_of_a_class(x):
     """operators of the user's classes"""
     a = Vector(x[0], x[1])

@@ -26,6 +26,7 @@ from s2s.transforms.reverse.restore import Emitted, Restorer
 from s2s.transforms.reverse.stores import needed, with_saves
 from s2s.transforms.reverse.sweep import Sweep
 from s2s.transforms.rulebody import Namer
+from s2s.transforms.structure import statements
 from s2s.transforms.task import Task
 
 
@@ -35,7 +36,20 @@ def reverse(fn: Function, task: Task) -> Function:
         return _Joint(fn, task).build()
     trial = _Joint(with_saves(fn), task)
     trial.build()
-    return _Joint(with_saves(fn, needed(trial.fn, trial.sweep)), task).build()
+    saving = with_saves(fn, needed(trial.fn, trial.sweep))
+    if saving.facts.saved:
+        _refuse_undoing(saving)
+    return _Joint(saving, task).build()
+
+
+def _refuse_undoing(fn: Function) -> None:
+    """Refuse to undo writes into memory that arguments hold in their attributes, where the user would see it."""
+    for stmt in statements(fn.body):
+        value = getattr(stmt, "value", None)
+        if core.is_aside(stmt) and isinstance(value, gast.Name) and not K.immutable(fn.facts.kinds[value.id]):
+            raise NotCompiled(
+                "an attribute of an argument is set, in which writes are undone", origin=core.origin_of(stmt)
+            )
 
 
 class _Joint:
