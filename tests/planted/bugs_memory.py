@@ -24,8 +24,8 @@ BUGS = [
         where="s2s.transforms.stores:_Stores.plan",
         text="steps = [*up, *(step",
         becomes="steps = [*(step",
-        check="trap name_first_bound_in_the_loop",
-        found_by="the tape",
+        check="trap view_written",
+        found_by="differences",
     ),
     Bug(
         name="what may share memory is forgotten",
