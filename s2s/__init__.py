@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         SourceUnavailableError,
         UnsupportedSyntaxError,
     )
+    from s2s.runtime.pytree import stop_gradient
     from s2s.tools.check import check
     from s2s.tools.explain import explain
 
@@ -53,6 +54,7 @@ _HOMES = {
         "ArgumentError", "BackendError", "FallbackWarning", "GraphFreedError", "InplaceModificationError",
         "MissingRuleError", "S2SError", "SourceUnavailableError", "UnsupportedSyntaxError",
     ),
+    "s2s.runtime.pytree": ("stop_gradient",),
     "s2s.tools.check": ("check",),
     "s2s.tools.explain": ("explain",),
 }  # fmt: skip
@@ -88,6 +90,7 @@ __all__ = [
     "jvp",
     "linearize",
     "rules",
+    "stop_gradient",
     "value_and_grad",
     "vjp",
 ]

@@ -8,10 +8,10 @@ from typing import Any, overload
 
 from s2s.compiler.argnums import Argnums
 from s2s.compiler.derivative import GradientFunction, Mode
-from s2s.compiler.forward import linearized, push_forward
+from s2s.compiler.forward import check_directions, linearized, push_forward
 from s2s.compiler.jacobian import HessianFunction, JacobianFunction, Order
 from s2s.compiler.pullback import Pullback, pull_back
-from s2s.errors import ArgumentError, BackendError
+from s2s.errors import BackendError
 
 __all__ = [
     "GradientFunction",
@@ -280,8 +280,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], 
     >>> s2s.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 10.0]),))
     array([  6., 120.])
     """
-    if len(primals) != len(tangents):
-        raise ArgumentError(f"hvp takes one tangent for each primal: there are {len(primals)} and {len(tangents)}")
+    check_directions("hvp", primals, tangents)
     moving = [i for i, tangent in enumerate(tangents) if tangent is not None]
     gradient = grad(f, moving, strict=strict) if moving else grad(f, strict=strict)
     _, products = push_forward(gradient, primals, tangents, strict)

@@ -135,11 +135,14 @@ def read_only(tree: Any) -> Any:
 def missing(function: Any) -> MissingRuleError:
     """The error of an active value in a function that has no rule."""
     name = getattr(function, "__name__", None) or repr(function)
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        name = f"{function.__self__.__name__}.{name}"
+        function = function.__self__
     module = getattr(function, "__module__", None)
     full = f"{module}.{name}" if module and module != "builtins" else name
     return MissingRuleError(
         f"{full}() has no derivative rule, and an argument of it carries a gradient",
-        hint=f"add one (s2s.rules.vjp({name}, wrt=...)), or pass a value without gradient: x.detach()",
+        hint=f"add one (s2s.rules.vjp({name}, wrt=...)), or pass a value without gradient: s2s.stop_gradient(x)",
     )
 
 

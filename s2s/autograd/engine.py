@@ -222,7 +222,7 @@ def grad(
 
 
 def _as_tuple(variables: Any, what: str) -> tuple[Any, ...]:
-    result = (variables,) if isinstance(variables, Value) else tuple(variables)
+    result = tuple(variables) if isinstance(variables, (tuple, list)) else (variables,)
     for v in result:
         if not isinstance(v, Value):
             raise ArgumentError(f"{what} must be Variables, not {type(v).__name__}")

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from s2s.compiler.layout import Layout
 from s2s.errors import ArgumentError
 
@@ -58,7 +60,7 @@ def select(layout: Layout, argnums: Argnums, bound: int = 0, name: str = "the fu
     bound: how many leading parameters are bound already (`self`): positions count after them.
     Raises ArgumentError, which lists the parameters, for what is no parameter, and for one that is given twice.
     """
-    if isinstance(argnums, (int, str)) or hasattr(argnums, "__index__"):
+    if isinstance(argnums, (int, np.integer, str)):
         return Selection((_one(layout, argnums, bound, name),), single=True)
     if not isinstance(argnums, (list, tuple, range)):
         raise _refusal(layout, bound, f"argnums must be positions or names of parameters, not {argnums!r}", name)
@@ -74,7 +76,7 @@ def select(layout: Layout, argnums: Argnums, bound: int = 0, name: str = "the fu
 def _one(layout: Layout, item: Any, bound: int, name: str) -> Wanted:
     if isinstance(item, str):
         return _named(layout, item, bound, name)
-    if isinstance(item, bool) or not hasattr(item, "__index__"):
+    if isinstance(item, bool) or not isinstance(item, (int, np.integer)):
         raise _refusal(layout, bound, f"argnums takes positions and names of parameters, not {item!r}", name)
     position = operator.index(item)
     visible = layout.positional[bound:]

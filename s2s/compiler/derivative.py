@@ -65,7 +65,7 @@ class GradientFunction:
         self.bound: tuple[Any, ...] = target.bound
         self.keywords: dict[str, Any] = dict(target.keywords)
         layout = layout_of(self.primal)
-        self._in_class = not self.bound and _defined_in_class(self.primal)
+        self._in_class = not self.bound and not isinstance(f, staticmethod) and _defined_in_class(self.primal)
         if self._in_class and layout.positional[:1] == ("cls",):
             # Below @classmethod: from Python 3.13 on it calls us without asking for a method first.
             skip = 1

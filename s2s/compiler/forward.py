@@ -30,8 +30,7 @@ from s2s.runtime import pytree
 
 def push_forward(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], strict: bool) -> Any:
     """The value of `f` at `primals`, and its tangent along `tangents`; None is the tangent of what stays as it is."""
-    if len(primals) != len(tangents):
-        raise ArgumentError(f"jvp takes one tangent for each primal: there are {len(primals)} and {len(tangents)}")
+    check_directions("jvp", primals, tangents)
     target, inner = target_and_inner(f)
     layout = layout_of(target.function)
     values = bound_values(target.function, layout, (*target.bound, *primals), target.keywords)
@@ -39,6 +38,18 @@ def push_forward(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequen
     if not dots:
         raise ArgumentError("no tangent is given: all of them are None", hint="give at least one primal a tangent.")
     return Forward(_driver(target.function, tuple(dots), strict, inner), values).push(dots)
+
+
+def check_directions(name: str, primals: Any, tangents: Any) -> None:
+    """Raise ArgumentError unless there is a tuple of primals and one of as many tangents."""
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise ArgumentError(
+                f"the {what} are a tuple, with an item for each argument, not of type {type(given).__name__}",
+                hint="write (x,) and (x_dot,) for a function of one argument.",
+            )
+    if len(primals) != len(tangents):
+        raise ArgumentError(f"{name} takes one tangent for each primal: there are {len(primals)} and {len(tangents)}")
 
 
 def linearized(f: Callable[..., Any], primals: Sequence[Any], strict: bool) -> tuple[Any, Callable[..., Any]]:

@@ -8,6 +8,7 @@ from s2s.kinds import COMPLEX, FLOAT
 from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import fitted, scatter, shape_of, unbroadcast
 from s2s.runtime.patterns import is_mapping, is_sequence
+from s2s.runtime.pytree import stop_gradient
 
 # --- conversions ------------------------------------------------------------------------------------------------
 
@@ -174,3 +175,8 @@ def min_by_c(ans, a, b=None, c=None, d=None, *, key=None, default=None):
 @elementwise(builtins.min, wrt="d")
 def min_by_d(ans, a, b=None, c=None, d=None, *, key=None, default=None):
     return taken(min, (a, b, c, d), key) == 3
+
+
+# --- what derivatives do not pass -------------------------------------------------------------------------------
+
+zero_derivative(stop_gradient, kind=lambda x: x)

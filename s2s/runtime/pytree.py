@@ -142,6 +142,24 @@ def copied(tree: Any) -> Any:
     return map(copied, tree)
 
 
+def stop_gradient(x: Any) -> Any:
+    """A copy of `x` that derivatives take for a constant: zero cotangents and tangents pass through it, to any order.
+
+    x: a number, an array of any shape and dtype, or a pytree of these; the value has its structure, shapes and dtypes,
+    and shares no memory with it.
+
+    >>> import s2s
+    >>> s2s.grad(lambda x: x * s2s.stop_gradient(x))(3.0)
+    3.0
+    """
+    record = getattr(type(x), "__s2s_function__", None)
+    if record is not None:
+        return record(x, stop_gradient, (type(x),), (x,), {})
+    if not is_leaf(x):
+        return map(stop_gradient, x)
+    return copied(x)
+
+
 def is_leaf(tree: Any) -> bool:
     """Whether a value has no parts."""
     _meet(tree)

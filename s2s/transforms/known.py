@@ -201,6 +201,7 @@ ROWS: list[tuple[str, Any, str]] = [
     ("region value", stores, "require_in_step"),
     ("g~ shape", stores, "put_back"),
     ("into! index bar", pytree, "accumulate"),
+    ("x", pytree, "stop_gradient"),
     ("into!~ bar~", pytree, "add"),
 ]  # fmt: skip
 

@@ -265,3 +265,37 @@ def test_a_number_with_arithmetic_of_its_own_is_refused():
         with pytest.raises(s2s.errors.ArgumentError, match=r"Loud.*arithmetic[\s\S]*float\(x\)"):
             s2s.grad(lambda x, y: x * x * y, argnums=argnums)(Loud(2.0), 3.0)
     assert s2s.grad(lambda x, y: x * x * y)(np.float64(2.0), 3.0) == 12.0
+
+
+@pytest.mark.parametrize("call", [s2s.jvp, s2s.hvp])
+@pytest.mark.parametrize("primals, tangents", [(0.5, 1.0), (X, X), ((X,), X), (X, (X,))])
+def test_primals_and_tangents_are_tuples(call, primals, tangents):
+    with pytest.raises(s2s.ArgumentError, match=r"are a tuple(.*\n)*.*write \(x,\)"):
+        call(lambda *x: np.sum(x[0] ** 2), primals, tangents)
+
+
+def test_argnums_are_no_arrays():
+    with pytest.raises(s2s.ArgumentError, match="argnums must be positions or names of parameters, not array"):
+        s2s.grad(f, np.ones(3))
+    assert s2s.grad(lambda x, y: x * y, np.int64(1))(2.0, 3.0) == 2.0
+
+
+@pytest.mark.parametrize("inputs", [3.0, [3.0], np.ones(2)])
+def test_eager_calls_take_variables(inputs):
+    with pytest.raises(s2s.ArgumentError, match="must be Variables, not"):
+        s2s.backward(inputs)
+
+
+def test_above_a_static_method():
+    class Model:
+        @s2s.grad
+        @staticmethod
+        def cube(x):
+            return x**3
+
+    assert Model.cube(2.0) == Model().cube(2.0) == 12.0
+
+
+def test_a_missing_rule_of_a_method_of_a_ufunc_names_the_ufunc():
+    with pytest.raises(s2s.MissingRuleError, match=r"numpy.logaddexp.reduce\(\)(.*\n)*.*s2s.stop_gradient"):
+        s2s.grad(lambda x: np.logaddexp.reduce(x))(X)
