@@ -147,7 +147,7 @@ class _Inliner:
     def run(self, start: list[Any], body: Iterable[Any]) -> Function:
         new = without_closures([*start, *self.block(body, _Place())])
         self.objects.check_left(new)
-        self.objects.check_outside(new)
+        self.objects.check_outside(new, is_called=not self.shares)
         return replace(self.fn, body=tuple(new), scope=self.importer.scope)
 
     def temporary(self, hint: str) -> str:

@@ -231,10 +231,15 @@ class Objects(Uses):
             if isinstance(stmt, gast.FunctionDef) and captures(stmt) & self.names:
                 raise Escapes("a nested function that is not inlined uses an object", core.origin_of(stmt))
 
-    def check_outside(self, body: Sequence[Any]) -> None:
-        """Refuse a program that might see attributes which it sets in another way than by their variables."""
+    def check_outside(self, body: Sequence[Any], is_called: bool) -> None:
+        """Refuse a program that might see attributes which it sets in another way than by their variables.
+
+        is_called: by compiled code, which knows nothing of these variables.
+        """
         if not self.set_outside:
             return
+        if is_called:
+            raise NotCompiled("a function that is not inlined sets an attribute of an argument", origin=self.origin)
         for stmt in self.wholes:
             raise NotCompiled(OUTSIDE, origin=core.origin_of(stmt))
         for cells in self.set_outside.values():

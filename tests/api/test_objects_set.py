@@ -85,6 +85,12 @@ class Simulation:
         self.log = x[0] * x[1]
         return recursive(self, 3, x[2])
 
+    def set_in_a_call_that_stays(self, x):
+        y = x[0]
+        for v in x:
+            y = y + sets(self, v * y)
+        return y * self.log
+
     def read_later(self, x):
         self.log = x[0]
         read = lambda: self.log * x[1]  # noqa: E731
@@ -94,6 +100,14 @@ class Simulation:
 
 def recursive(simulation, n, v):
     return v * simulation.log if n == 0 else recursive(simulation, n - 1, v * v)
+
+
+def sets(simulation, v):
+    """Not inlined in loops, where `late` might be that of an earlier round."""
+    if v > 100.0:
+        late = v
+    simulation.log = v * 2.0
+    return late if v > 100.0 else v
 
 
 def compare(name, x, make, strict):
@@ -137,7 +151,15 @@ def twice_the_same():
 @pytest.mark.parametrize("make", [pair, twice_the_same])
 @pytest.mark.parametrize(
     "name",
-    ["in_place", "first_in_a_loop", "read_by_another_name", "read_by_getattr", "read_in_a_list", "read_by_a_recursion"],
+    [
+        "in_place",
+        "set_in_a_call_that_stays",
+        "first_in_a_loop",
+        "read_by_another_name",
+        "read_by_getattr",
+        "read_in_a_list",
+        "read_by_a_recursion",
+    ],
 )
 def test_attributes_that_are_read_in_another_way_are_never_taken_for_constants(name, make):
     with warnings.catch_warnings():
