@@ -29,6 +29,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from s2s.codegen.writer import function_text, write
 from s2s.core import MISSING, Function, Origin, Scope
 from s2s.errors import pointer
@@ -39,6 +41,7 @@ _PLACEHOLDER = "<function>"
 _numbers = itertools.count(1)
 
 _LONGEST = 100
+_SMALL = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +98,37 @@ def listing(functions: Iterable[Built]) -> str:
 
 
 def imports(helpers: Mapping[str, Any]) -> list[str]:
-    """The imports that give names their values; for a value that cannot be imported, a comment that says what it is.
+    """The imports, and assignments of defaults, that give names their values; a comment for what neither can give.
 
     >>> import math
-    >>> imports({"m": math, "sine": math.sin, "cos": math.cos, "default": -0.5})
-    ['# default is -0.5', 'import math as m', 'from math import cos, sin as sine']
+    >>> imports({"m": math, "sine": math.sin, "cos": math.cos, "default": -0.5, "seen": object})
+    ['import math as m', 'from builtins import object as seen', 'from math import cos, sin as sine', 'default = -0.5']
     """
-    modules, parts, comments = [], dict[str, list[str]](), []
+    modules, parts, comments, values = [], dict[str, list[str]](), [], []
     for name, value in sorted(helpers.items()):
         module, own = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
         if isinstance(value, types.ModuleType):
             modules.append("import " + _renaming(value.__name__, name))
         elif module and own and getattr(sys.modules.get(module), own, None) is value:
             parts.setdefault(module, []).append(_renaming(own, name))
+        elif (literal := _literal(value)) is not None:
+            values.append(f"{name} = {literal}")
         else:
             text = " ".join(f"{own} of {module}".split() if module and own else repr(value).split())
             comments.append(f"# {name} is {text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}")
-    return [*comments, *modules, *(f"from {module} import {', '.join(parts[module])}" for module in sorted(parts))]
+    if any("numpy.array(" in line for line in values) and "import numpy" not in modules:
+        modules.append("import numpy")
+    given = [f"from {module} import {', '.join(parts[module])}" for module in sorted(parts)]
+    return [*comments, *modules, *given, *values]
+
+
+def _literal(value: Any) -> str | None:
+    """An expression for a number, a text or a small array, exact to the last bit; None for other values."""
+    if type(value) in (bool, int, str, float) and value == value and value not in (float("inf"), -float("inf")):
+        return repr(value)
+    if type(value) is np.ndarray and value.dtype.kind in "biuf" and value.size <= _SMALL and np.isfinite(value).all():
+        return f"numpy.array({value.tolist()!r}, {value.dtype.name!r})"
+    return None
 
 
 def _renaming(own: str, name: str) -> str:

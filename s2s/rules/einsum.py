@@ -29,6 +29,9 @@ def of_argument(position):
         arrays = [*arrays[:which], a_dot, *arrays[which + 1 :]]
         return np.einsum(",".join(inputs) + "->" + output, *arrays, optimize=optimize)
 
+    for made in (einsum_vjp, einsum_jvp):  # generated sources import them
+        made.__name__ = made.__qualname__ = f"{made.__name__}_{position}"
+        globals()[made.__name__] = made
     return einsum_vjp, einsum_jvp
 
 
