@@ -33,9 +33,9 @@ PLACES = {
 }
 HEAD = """# Functions with a derivative rule
 
-Each serves reverse mode, forward mode, the tape and derivatives of higher order. Functions that are constant wherever they
-have a derivative at all, such as comparisons and rounding, are listed apart. Of any other function s2s says that a rule is
-missing, and how to add it; your own functions need none.
+Each serves reverse mode, forward mode, the tape and derivatives of higher order. Functions that are constant wherever
+they have a derivative at all, such as comparisons and rounding, are listed apart. Of any other function s2s says that a
+rule is missing, and how to add it; your own functions need none.
 """
 
 
