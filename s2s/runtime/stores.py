@@ -139,6 +139,14 @@ def slot(bar: Any, x: Any, part: Any) -> Any:
     return places[0]
 
 
+def emptied(bar: Any) -> Any:
+    """What a shadow of a list or dict holds, in another one; zeros take its place."""
+    held = bar.copy()
+    for entry in bar if isinstance(bar, dict) else range(len(bar)):
+        bar[entry] = pytree.shadow(bar[entry])
+    return held
+
+
 def put_in_place(x_dot: Any, x: Any, part: Any, part_dot: Any) -> Any:
     """The tangent of x, with that of `part` for what x shares with it, or holds of it; see `taken`."""
     if x is part:

@@ -195,6 +195,7 @@ ROWS: list[tuple[str, Any, str]] = [
     ("x= part value", stores, "seen"),
     ("bar! x part", stores, "taken"),
     ("bar~ x part", stores, "slot"),
+    ("bar!", stores, "emptied"),
     ("x_dot!~ x part part_dot~", stores, "put_in_place"),
     ("x", stores, "private"),
     ("shape index", stores, "last_writes"),

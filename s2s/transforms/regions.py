@@ -73,7 +73,8 @@ class Regions:
     # --- what may run when ---
 
     def may_follow(self, first: Any, second: Any) -> bool:
-        """Whether the second statement may run after the first: it stands behind it, or in a loop with it."""
+        """Whether the second statement may run after the first: it stands behind it, in a block of it, or in a loop
+        with it."""
         return any(True for _ in self.ways(first, second))
 
     def ways(self, first: Any, second: Any) -> Iterator[Any]:
@@ -83,7 +84,7 @@ class Regions:
                 break
             yield a
         one, other = self.places[id(first)], self.places[id(second)]
-        difference = next((a[0] - b[0] for a, b in zip(one, other) if a != b), 0)
+        difference = next((a[0] - b[0] for a, b in zip(one, other) if a != b), len(one) - len(other))
         if difference < 0:
             yield None
 

@@ -7,7 +7,6 @@ broadcast. The first contribution assigns, later ones are added: in place where 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.runtime import pytree
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
+from s2s.transforms.reverse.parts import parts_of
 from s2s.transforms.reverse.restore import Emitted
 from s2s.transforms.rulebody import Derived, Namer
 
@@ -46,36 +46,14 @@ class Adjoints:
         self.kind = fragments.kind
         self.active = fn.facts.active
         self.bar = Derived(fn, "_bar")
-        self.parts = dict(self.find_parts(fn.body))
+        self.parts = parts_of(fn, fragments.operations)
         self.loose: set[str] = set()  # carried adjoints that are the number 0.0 in all rounds but the first
-
-    def find_parts(self, stmts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-        """The containers that are read as parts of active containers: their shadows are parts of the others' shadows.
-
-        A slice is no part: it is a list of its own.
-        """
-        for stmt in stmts:
-            value: Any = getattr(stmt, "value", None)
-            part = isinstance(value, gast.Attribute) or (
-                isinstance(value, gast.Subscript) and not self.slices(value.slice)
-            )
-            if isinstance(stmt, gast.Assign) and part:
-                inside = K.children(self.kind(value.value)) is not None and core.reads(value.value) & self.active
-                for name in core.writes(stmt) if inside else []:
-                    if K.children(self.kind(core.name(name))) is not None:
-                        yield name, value
-            for _, block in core.blocks(stmt):
-                yield from self.find_parts(block)
 
     def field_index(self, node: Any) -> Any:
         kind = self.kind(node.value)
         if isinstance(kind, K.Tuple):
             return core.constant(kind.cls._fields.index(node.attr))  # type: ignore[attr-defined]
         return core.constant(node.attr)
-
-    def slices(self, index: Any) -> bool:
-        """Whether an index is a slice."""
-        return isinstance(index, gast.Slice) or isinstance(self.kind(index), K.Slice)
 
     def is_part(self, name: str) -> bool:
         """Whether a name is a container that is a part of another one: its shadow is a part of the other's shadow."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,7 @@ class Stores:
         self.storages = sweep.fn.facts.storages
         self.saved = sweep.fn.facts.saved
         self.owners = set(self.storages) | set(self.storages.values())
-        self.slots: set[str] = set()  # versions of containers whose shadow is a part of another one's
+        self.places: dict[str, Any] = {}  # by version of a container, the zeros in another shadow that stand for it
         self.read_old: dict[str, set[str]] = {}  # by version, the names whose contents before the write are read
 
     @cached_property
@@ -75,6 +75,11 @@ class Stores:
             return False
         function = self.sweep.fragments.operations.function(stmt.value)
         return function in ITEM_WRITES or function in BINARY
+
+    def operands(self, stmt: Any) -> Set[str]:
+        """The names that a statement computes a value of: of what was written into, `seen` asks for the place alone."""
+        is_seen = self.is_store(stmt) and self.sweep.fragments.operations.function(stmt.value) is S.seen
+        return core.reads([stmt.value.args[0], stmt.value.args[2]] if is_seen else stmt.value)
 
     def restores(self, stmt: Any) -> bool:
         """Whether reversing a statement writes back what it, or a statement in it, has overwritten."""
@@ -105,11 +110,11 @@ class Stores:
         sweep.own(y, bars, out, origin)
         bar, state = core.name(sweep.bar(y)), bars.pop(y)
         if K.children(sweep.kind(value)) is not None:
+            place = core.call(sweep.namer.bind("slot", S.slot), bar, x, part)
+            self.places[value.id] = sweep.held(place, out, origin)
             if value.id in sweep.active:
-                self.slots.add(value.id)
-                bars[value.id] = OWNED
-                place = core.call(sweep.namer.bind("slot", S.slot), bar, x, part)
-                out.add(reverse_assign(sweep.bar(value.id), place, origin))
+                g = core.call(sweep.namer.bind("emptied", S.emptied), self.places[value.id])
+                sweep.add(Contribution(value.id, g, handed=True), bars, out, origin)
             if x.id in sweep.active:
                 sweep.add(Contribution(x.id, bar, handed=state is OWNED), bars, out, origin)
             return
@@ -128,38 +133,48 @@ class Stores:
         new_key = function is S.set_item and _adds_key(sweep.kind(x), sweep.kind(core.name(y)))
         if back:
             out.add(as_reverse(core.place(self.undone(function, x, key, value, y, new_key), origin)))
+        shadows = [self.places.pop(y)] if y in self.places else []
+        if y in bars:
+            sweep.own(y, bars, out, origin)
+            shadows.insert(0, bar)
+        active = isinstance(value, gast.Name) and value.id in sweep.active and function is not S.drop_last
+        g = self.shape_before(function, shadows, key, value, new_key, y in bars and active, out, origin)
         if y not in bars:
             return
-        sweep.own(y, bars, out, origin)
         state = bars.pop(y)
-        active = isinstance(value, gast.Name) and value.id in sweep.active and function is not S.drop_last
-        g: Any = None
-        if function is S.drop_last:
-            zero = sweep.held(sweep.zero(value.id) if isinstance(value, gast.Name) else value, out, origin)
-            made: Any = gast.Expr(core.call(core.attribute(bar, "append"), zero))
-            out.add(as_reverse(core.place(made, origin)))
-        elif function is S.append or new_key:
-            call = core.call(core.attribute(bar, "pop"), *([] if key is None else [key]))
-            if active:
-                g = sweep.held(call, out, origin)
-            else:
-                out.add(as_reverse(core.place(gast.Expr(call), origin)))
-        else:
+        if function is S.set_item and not new_key:
             g = sweep.held(core.subscript(bar, key), out, origin)
             zero = sweep.held(
                 self.zero_of(self.kind_of(core.subscript(x, key)), sweep.kind(value), g, origin), out, origin
             )
             out.add(as_reverse(core.assign(core.subscript(bar, key, gast.Store), zero, origin)))
-        if y in self.slots and x.id in sweep.active:
-            self.slots.add(x.id)  # the same list of the same shadow
-            out.add(reverse_assign(sweep.bar(x.id), bar, origin))
-            bars[x.id] = OWNED
-        elif x.id in sweep.active:
+        if x.id in sweep.active:
             sweep.add(Contribution(x.id, bar, fresh=state is OWNED, handed=state is OWNED), bars, out, origin)
         if active:
             known = sweep.kind(value)
             fresh = isinstance(known, (K.Array, K.Numeric)) or K.children(known) is not None
             sweep.add(Contribution(value.id, g, fresh=fresh), bars, out, origin)
+
+    def shape_before(
+        self, function: Any, shadows: Sequence[Any], key: Any, value: Any, new_key: bool, taken: bool,
+        out: Emitted, origin: Any,
+    ) -> Any:  # fmt: skip
+        """Give shadows the items that a container had before a write; what the first one held instead, if `taken`."""
+        g: Any = None
+        for shadow in shadows:
+            if function is S.drop_last:
+                zero = self.sweep.zero(value.id) if isinstance(value, gast.Name) else value
+                call = core.call(core.attribute(shadow, "append"), self.sweep.held(zero, out, origin))
+            elif function is S.append or new_key:
+                call = core.call(core.attribute(shadow, "pop"), *([] if key is None else [key]))
+            else:
+                break
+            if taken and g is None:
+                g = self.sweep.held(call, out, origin)
+            else:
+                made: Any = gast.Expr(call)
+                out.add(as_reverse(core.place(made, origin)))
+        return g
 
     def undone(self, function: Any, x: Any, key: Any, value: Any, y: str, new_key: bool) -> Any:
         """The statement that takes a write into a list or dict back."""

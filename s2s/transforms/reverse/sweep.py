@@ -22,6 +22,7 @@ from s2s.transforms.contents import contents_read
 from s2s.transforms.operations import basic_index, boolean_index, may_pick_inactive
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Adjoints, Bars, Spread, State, both
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
+from s2s.transforms.reverse.parts import is_slice
 from s2s.transforms.reverse.restore import Emitted, Restorer
 from s2s.transforms.reverse.stores import Stores
 from s2s.transforms.rulebody import Namer
@@ -48,14 +49,20 @@ class Sweep(Adjoints):
             if visit is not None:
                 added = out.added
                 visit(stmt, bars, out, in_loop)
-                if self.fn.facts.storages:
-                    own = [s for s in out.since(added) if not core.blocks(s)]  # those of blocks stand there
-                    self.contents.append((stmt, contents_read(own)))
+                self.note(stmt, out, added)
         if loop is not None:
+            added = out.added
             self.close_round(loop, bars, out)
+            self.note(loop, out, added)
         if in_loop:
             self.restorer.restore(stmts, loop, out)
         return out
+
+    def note(self, stmt: Any, out: Emitted, added: int) -> None:
+        """Note what reversing a statement reads itself; what its blocks read is noted there."""
+        if self.fn.facts.storages:
+            own = [new for new in out.since(added) if not core.blocks(new)]
+            self.contents.append((stmt, contents_read(own)))
 
     def visit_If(self, stmt: Any, bars: Bars, out: Emitted, in_loop: bool) -> None:
         if core.is_exit(stmt):
@@ -65,7 +72,10 @@ class Sweep(Adjoints):
         then_bars, else_bars = dict(bars), dict(bars)
         then = self.block(stmt.body, then_bars, in_loop=in_loop)
         other = self.block(stmt.orelse, else_bars, in_loop=in_loop)
+        added = then.added, other.added
         self.meet(entry, then_bars, then, else_bars, other, core.origin_of(stmt))
+        self.note(stmt, then, added[0])
+        self.note(stmt, other, added[1])
         bars.clear()
         bars.update({n: both(then_bars[n], else_bars[n]) for n in then_bars if n in else_bars})
         if not then and not other:
@@ -173,7 +183,7 @@ class Sweep(Adjoints):
                 if targets & self.active:
                     present -= targets
                     value = self.fn.facts.twins.get(next(iter(targets)))
-                    names = {value} if value else core.reads(stmt.value) & self.active
+                    names = {value} if value else self.stores.operands(stmt) & self.active
                     contributed |= names
                     present |= names
             elif isinstance(stmt, gast.If):
@@ -327,15 +337,16 @@ class Sweep(Adjoints):
             self.add(Contribution(owner, g, fresh=False), bars, out, origin)
             return
         self.own(owner, bars, out, origin)
-        self.scatter(owner, index, g, out, origin)
+        self.scatter(owner, index, g, self.kind(core.name(y)), out, origin)
 
-    def scatter(self, owner: str, index: Any, g: Any, out: Emitted, origin: Any) -> None:
-        """`x_bar[index] += g`, for indices that may repeat by `np.add.at`."""
+    def scatter(self, owner: str, index: Any, g: Any, item: K.Kind, out: Emitted, origin: Any) -> None:
+        """`x_bar[index] += g`, for indices that may repeat by `np.add.at`; `item` is the kind of what was read."""
         kind = self.kind(core.name(owner))
         bar = self.bar(owner)
         held: list[Any] = []
-        if K.children(kind) is not None and (self.slices(index) or may_pick_inactive(kind, index)):
-            # `+=` would lengthen the list; the shadow of an integer is None, and stays so.
+        tree = K.children(item) is not None or is_slice(index, self.kind)
+        if K.children(kind) is not None and (tree or may_pick_inactive(kind, index)):
+            # `+=` would lengthen a list; the shadow of an integer is None, and stays so.
             part = self.held(core.subscript(bar, index), out, origin)
             total = self.held(core.call(self.namer.bind("add_shadows", pytree.add), part, g), out, origin)
             new: Any = core.assign(core.subscript(bar, index, gast.Store), total, origin)
@@ -387,4 +398,4 @@ class Sweep(Adjoints):
                     raise NotCompiled("a starred target that takes active values", origin=origin)
                 stop = position - count + 1
                 index = gast.Slice(core.constant(position), core.constant(stop) if stop else None, None)
-            self.scatter(owner, index, g, out, origin)
+            self.scatter(owner, index, g, self.kind(core.name(name)), out, origin)
