@@ -103,7 +103,7 @@ def infinite_vjp(g_bar, ans, g):
 
 @vjp(power_slope, wrt="x")
 def power_slope_vjp_x(g, ans, x, y):
-    return unbroadcast(guarded_multiply(g, y * power_slope(x, y - 1)), shape_of(x))
+    return unbroadcast(guarded_multiply(g, guarded_multiply(y, power_slope(x, y - 1))), shape_of(x))
 
 
 @vjp(power_slope, wrt="y")
@@ -113,7 +113,7 @@ def power_slope_vjp_y(g, ans, x, y):
 
 @jvp(power_slope, wrt="x")
 def power_slope_jvp_x(x_dot, ans, x, y):
-    return guarded_multiply(x_dot, y * power_slope(x, y - 1))
+    return guarded_multiply(x_dot, guarded_multiply(y, power_slope(x, y - 1)))
 
 
 @jvp(power_slope, wrt="y")

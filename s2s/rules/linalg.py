@@ -173,7 +173,7 @@ def norm_slope(ans, x, ord, axis):
     if len(axes) == 2:
         return matrix_norm_slope(ans, x, ord, axes)
     size = np.abs(x)
-    phase = guarded_divide(np.conj(x), size)
+    phase = direction(x)
     if ord == np.inf or ord == -np.inf:
         return extremum_weight(size, ans, axes, True, None, True) * phase
     if ord == 0:
@@ -183,6 +183,13 @@ def norm_slope(ans, x, ord, axis):
     return guarded_divide(phase * ans ** (1 - ord), size ** (1 - ord))
 
 
+def direction(x):
+    """The derivative of the absolute value: of a real number its sign, which is constant."""
+    if np.iscomplexobj(x):
+        return guarded_divide(np.conj(x), np.abs(x))
+    return np.sign(x)
+
+
 def matrix_norm_slope(ans, x, ord, axes):
     """The derivative of a norm of matrices that lie along two axes."""
     if ord in (1, -1, np.inf, -np.inf):
@@ -190,7 +197,7 @@ def matrix_norm_slope(ans, x, ord, axes):
         sums = np.sum(np.abs(x), axis=summed, keepdims=True)
         best = np.max(sums, axis=chosen, keepdims=True) if ord > 0 else np.min(sums, axis=chosen, keepdims=True)
         weight = extremum_weight(sums, best, chosen, True, None, True)
-        return weight * guarded_divide(np.conj(x), np.abs(x))
+        return weight * direction(x)
     u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
     if ord == "nuc":
         weights = np.sign(s)

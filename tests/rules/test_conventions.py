@@ -225,3 +225,18 @@ def test_descending_order(axis: int | None) -> None:
     np.put_along_axis(want, order, factors, axis)
     np.testing.assert_array_equal(s2s.grad(f, strict=True)(x), want)
     assert s2s.jvp(f, (x,), (x,)) == (f(x), f(x))
+
+
+@pytest.mark.parametrize(
+    "f, second",
+    [
+        (lambda x: np.sum(x ** np.array([0.0, 2.0, 3.0])), [0.0, 2.0, 0.0]),
+        (lambda x: np.sum(x ** np.array([1.0, 2.0, 4.0])), [0.0, 2.0, 0.0]),
+        (lambda x: np.linalg.norm(x, 1), [0.0, 0.0, 0.0]),
+        (lambda x: np.linalg.norm(x, np.inf), [0.0, 0.0, 0.0]),
+        (lambda x: np.sum(np.abs(x)), [0.0, 0.0, 0.0]),
+    ],
+    ids=["powers", "higher powers", "norm 1", "norm inf", "abs"],
+)
+def test_second_derivatives_at_zero(f: Any, second: list[float]) -> None:
+    np.testing.assert_array_equal(s2s.hessian(f)(np.zeros(3)), np.diag(second))
