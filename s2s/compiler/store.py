@@ -158,6 +158,8 @@ def _halves(halves: Halves, name: str) -> Compiled:
 
 def _fault(error: Exception) -> NotCompiled:
     """A fault of the compiler's own: the tape does without it, a strict call shows it."""
+    if isinstance(error, RecursionError):
+        return NotCompiled("it is nested too deeply: an expression of hundreds of terms, say")
     refusal = NotCompiled(f"the compiler failed, which is a fault of its own: {type(error).__name__}: {error}")
     refusal.__cause__ = error
     return refusal

@@ -1,5 +1,6 @@
 """What is not compiled is recorded on the tape: one warning for each place that calls, a record, the right number."""
 
+import linecache
 import math
 import warnings
 
@@ -250,3 +251,14 @@ def test_notes_in_a_list_outside_are_refused_under_strict():
 
     with pytest.raises(s2s.UnsupportedSyntaxError, match=r"`list.append` puts an active value into a container"):
         s2s.grad(loss, strict=True)(np.ones(2))
+
+
+@pytest.mark.parametrize("terms", [250, 500])
+def test_an_expression_of_hundreds_of_terms_is_said_to_be_nested_too_deeply(terms):
+    text = "def f(x):\n    return " + " + ".join(f"x * {i}.0" for i in range(terms)) + "\n"
+    file = f"<sum of {terms} terms>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    namespace = {}
+    exec(compile(text, file, "exec"), namespace)
+    with pytest.warns(s2s.FallbackWarning, match="nested too deeply"):
+        assert s2s.grad(namespace["f"])(1.0) == sum(range(terms))
