@@ -30,6 +30,7 @@ from s2s.transforms.structure import (
     all_defs,
     all_uses,
     assigned,
+    definitions_of,
     defs,
     is_reverse,
     reads_of,
@@ -75,10 +76,9 @@ class _Holders(Aliases):
             return set()
         if isinstance(value, gast.Call):
             found = self.operations.conduct(value)
-            if found is None:
-                return {*defs(stmt), *uses(stmt)}
-            kept = core.reads(list(found.keeps))
-            return kept if self.is_made(stmt) else kept | set(defs(stmt))
+            if self.is_made(stmt):
+                return set()
+            return {*defs(stmt), *(uses(stmt) if found is None else core.reads(list(found.keeps)))}
         if isinstance(value, (gast.Tuple, gast.List, gast.Dict, gast.Set)):
             return {*defs(stmt), *uses(stmt)}
         if isinstance(stmt, gast.Assign) and not isinstance(stmt.targets[0], gast.Name):
@@ -115,7 +115,20 @@ class _Buffers:
         self.operations = holders.operations
         self.kind = holders.kind
         self.reads = reads_of(fn)
-        self.foreign = {holders.find(n) for n in fn.param_names}
+        self.definitions = definitions_of(fn)
+        self.indices: dict[str, Any] = {}  # of the block that is visited, what is assigned once in terms of what is not
+
+    def indices_of(self, stmts: Sequence[Any]) -> dict[str, Any]:
+        """The sums of integers that a block names, for indices, of names that do not change in it."""
+        changing = {n for s in stmts for n in all_defs(s)}
+        found = {}
+        for stmt in stmts:
+            name, value = assigned(stmt), getattr(stmt, "value", None)
+            if name is not None and self.definitions[name] == 1 and isinstance(value, gast.BinOp):
+                integers = all(isinstance(self.kind(v), K.Int) for v in (value.left, value.right))
+                if integers and changing.isdisjoint(core.reads(value)):
+                    found[name] = value
+        return found
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
         new = [with_blocks(s, lambda _, inner: self.block(inner)) for s in self.without_zeros(list(stmts))]
@@ -139,6 +152,7 @@ class _Buffers:
     def without_zeros(self, stmts: list[Any]) -> list[Any]:
         """`x[i] = 0.0` and later `x[i] += v`: `x[i] = v`."""
         at = 0
+        self.indices = self.indices_of(stmts)
         while at < len(stmts):
             later = self.added_to(stmts, at) if _zeroed(stmts[at]) else None
             if later is None:
@@ -151,16 +165,22 @@ class _Buffers:
     def added_to(self, stmts: Sequence[Any], at: int) -> int | None:
         """The position of the statement that adds to what was set to zero, the next one that has to do with it."""
         target = stmts[at].targets[0]
-        base, place = target.value.id, key(target)
+        base, place = target.value.id, self.place(target)
         indices = core.reads(target.slice)
         for later in range(at + 1, len(stmts)):
             stmt = stmts[later]
-            if isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, gast.Add) and key(stmt.target) == place:
+            if isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, gast.Add) and self.place(stmt.target) == place:
                 apart = not any(self.may_share(n, base) for n in {*core.reads(stmt.value), *indices})
                 return later if apart and self.fits(stmt.value, base) else None
             if self.touches(stmt, base) or indices & {*all_defs(stmt)}:
                 return None
         return None
+
+    def place(self, target: Any) -> Any:
+        """What tells whether two targets are the same place: `x[t]` is `x[i + 1]` for `t = i + 1`."""
+        if not isinstance(target, gast.Subscript):
+            return None
+        return key(target.value), key(core.substitute(target.slice, self.indices))
 
     def fits(self, value: Any, base: str) -> bool:
         """Whether an assignment would take a value as the addition does: numbers of one precision."""

@@ -127,11 +127,12 @@ def _sign_in_sum(expr: Any, look: Look) -> Any:
 
 
 def _sign_in_product(expr: Any, look: Look) -> Any:
-    """`a * -b` is `-(a * b)`, so that whatever takes it in can subtract."""
+    """`a * -b` is `-(a * b)`, so that whatever takes it in can subtract; not of an array read elsewhere too."""
     if not isinstance(expr.op, (gast.Mult, gast.Div, gast.MatMult)):
         return None
     for side in ("right", "left"):
-        inner = _negated(look.only(getattr(expr, side)))
+        factor = getattr(expr, side)
+        inner = _negated(look.made(factor) if K.ndim_of(look.kind(factor)) == 0 else look.only(factor))
         if inner is not None:
             return gast.UnaryOp(gast.USub(), core.rebuilt(expr, **{side: inner}))
     return None

@@ -22,9 +22,11 @@ from s2s.transforms.effects import Knowledge
 from s2s.transforms.exits import direct_exits
 from s2s.transforms.propagate import propagate
 from s2s.transforms.structure import (
+    all_defs,
     assigned,
     captured,
     definitions_of,
+    defs,
     is_reverse,
     like,
     loads,
@@ -78,6 +80,7 @@ class _Rereading:
         self.next_number = next_number(self.definitions)
         self.fixed = captured(fn)
         self.shaped = list(fn.param_names)
+        self.owners: set[str] = set()  # names of which reads are done again, which may be assigned again
         reshaped = (s for s in statements(fn.body) if isinstance(s, gast.Assign))
         self.safe = not any(isinstance(s.targets[0], gast.Attribute) for s in reshaped)
 
@@ -97,6 +100,10 @@ class _Rereading:
                 before = self.lives.before(stmt, live)
                 again = self.repeated([n for n in uses(stmt) if n in cheap], cheap, before, stmt, new)
                 stmt = replace_reads(stmt, again)
+            changed = {*defs(stmt), *all_defs(stmt)} & self.owners
+            if changed:
+                for held in [n for n, s in cheap.items() if not changed.isdisjoint((n, *loads(s.value)))]:
+                    del cheap[held]
             new.append(self.lives.with_inner(stmt, live, protected, lambda b, o, p: self.block(b, cheap, o, p)))
             name = assigned(stmt)
             if name is not None and self.is_cheap(name, stmt):
@@ -150,10 +157,13 @@ class _Rereading:
     def is_cheap(self, name: str, stmt: Any) -> bool:
         """Whether a statement reads, at no cost, what stays the same for ever."""
         value = stmt.value
-        if not core.is_temporary(name) or self.definitions[name] != 1 or name in self.fixed:
-            return False
         owners = loads(value)
-        if any(n in self.fixed or (n in self.known.local and self.definitions[n] != 1) for n in owners):
+        if not core.is_temporary(name) or not self.fixed.isdisjoint((name, *owners)):
+            return False
+        if self.is_neighbour(value):
+            self.owners.update((name, *owners))
+            return True
+        if any(n in self.known.local and self.definitions[n] != 1 for n in (name, *owners)):
             return False
         if isinstance(value, gast.Attribute):
             return value.attr in _FIXED_ATTRIBUTES and isinstance(self.known.kind(value.value), K.Array)
@@ -163,6 +173,13 @@ class _Rereading:
         if function is len:
             return isinstance(self.known.kind(value.args[0]), (K.Array, K.Tuple, K.Range))
         return function is range and not self.known.effects(value).writes
+
+    def is_neighbour(self, value: Any) -> bool:
+        """Whether a value is `i + 1` or `i - 1` of an integer, as indices are."""
+        if not isinstance(value, gast.BinOp) or not isinstance(value.op, (gast.Add, gast.Sub)):
+            return False
+        number, name = getattr(value.right, "value", None), value.left
+        return type(number) is int and isinstance(name, gast.Name) and isinstance(self.known.kind(name), K.Int)
 
     def stays_alive(self, value: Any, cheap: Mapping[str, Any], live: int) -> bool:
         """Whether what is read is there anyway, or may be kept without taking a name from another version."""

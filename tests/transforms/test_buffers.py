@@ -111,6 +111,60 @@ def test_zero_stays_where_what_is_added_is_a_part_of_it():
         """)
 
 
+def test_places_of_equal_indices_are_one_place():
+    got = changed(
+        """
+        def f(x, n, k):
+            # reverse
+            a = x * 2.0
+            i = n - 1
+            a[i] = 0.0
+            h = n - 1
+            a[h] += 3.0
+            return a
+        """,
+        i=K.Int(),
+        h=K.Int(),
+    )
+    assert "a[i] = 0.0" not in got
+
+
+@pytest.mark.parametrize("between", ["h = k + 1", "h = n + 1", "h = n - k"])
+def test_places_of_other_indices_are_two(between):
+    assert "a[i] = 0.0" in changed(
+        f"""
+        def f(x, n, k):
+            # reverse
+            a = x * 2.0
+            i = n - 1
+            a[i] = 0.0
+            {between}
+            a[h] += 3.0
+            return a
+        """,
+        i=K.Int(),
+        h=K.Int(),
+    )
+
+
+def test_places_are_two_where_what_they_are_counted_from_changes():
+    assert "a[i] = 0.0" in changed(
+        """
+        def f(x, n, k):
+            # reverse
+            a = x * 2.0
+            i = n - 1
+            a[i] = 0.0
+            n = k + 1
+            h = n - 1
+            a[h] += 3.0
+            return a
+        """,
+        i=K.Int(),
+        h=K.Int(),
+    )
+
+
 def test_zero_of_the_users_stays():
     stays("""
         def f(x, n):

@@ -378,3 +378,63 @@ def test_the_old_value_of_an_adjoint_needs_no_copy():
     fn = simplified(text)
     assert "t_bar" not in text_of(fn)
     assert run(fn, 0.5, 2.0, 3) == run(core_function(text), 0.5, 2.0, 3)
+
+
+def test_an_index_beside_another_is_written_where_it_is_used():
+    fn = simplified(
+        """
+        def f(v, n):
+            n··1 = n - 1
+            x = v[n··1]
+            y = x * 2.0
+            v[n··1] = y
+            return v
+        """
+    )
+    reads = [line for line in text_of(fn).split("\n") if line.endswith("= n - 1")]
+    assert len(reads) == 2  # each for a statement of its own, into which `fold` puts it
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "n = n * 2",
+        "for n in range1:\n                x = x + 1.0",
+        "n··1 = n + 2",
+        "while n > 2:\n                n = n - 1",
+    ],
+)
+def test_an_index_is_held_where_what_it_is_beside_changes(between):
+    text = f"""
+        def f(v, n, range1):
+            n··1 = n - 1
+            x = v[n··1]
+            {between}
+            v[n··1] = x
+            return v
+        """
+    fn = core_function(text)
+    fn = fn.with_facts(kinds={n: kind_of(n) for n in fn.local_names()})
+    v = np.arange(9.0)
+    np.testing.assert_equal(run(core.check(simplify(fn, TASK)), v, 4, range(3)), run(fn, v, 4, range(3)))
+
+
+def test_an_index_is_held_in_a_loop_that_changes_what_it_is_beside():
+    text = """
+        def f(v, n, range1):
+            n··1 = n - 1
+            for k in range1:
+                v[n··1] = 3.0
+                n = n - 1
+                v[n··1] = v[n··1] + 1.0
+            return v
+        """
+    fn = core_function(text.replace("v[n··1] = v[n··1] + 1.0", "x = v[n··1]\n                v[n··1] = x"))
+    fn = fn.with_facts(kinds={n: kind_of(n) for n in fn.local_names()})
+    v = np.arange(9.0)
+    np.testing.assert_equal(run(core.check(simplify(fn, TASK)), v, 6, range(3)), run(fn, v, 6, range(3)))
+
+
+def test_signs_of_numbers_are_moved_out_of_products_though_they_are_read_twice():
+    assert reverse("t··1 = -x", "t··2 = t··1 * z", "a = y + t··2", "t··3 = t··1 * y",
+                   "r = a + t··3") == ["t··4 = x * z", "a = y - t··4", "t··5 = x * y", "r = a - t··5"]  # fmt: skip
