@@ -59,6 +59,7 @@ partials    partial derivatives of one operation, and products with them
 rulebody    bodies of rules in the place of calls
 selecting   where a zero cotangent may meet an infinite slope
 operations  an operation of the program, bound to its rule
+reaching    which values reach the result whole, and so need no guard
 ranges      signs and bounds of values, and so which slopes are finite
 
 The text that a person would write

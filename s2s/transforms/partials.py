@@ -93,9 +93,9 @@ class Partials:
         called = self.namer.bind(f"{rule.name}_partial_{parameter}", function)
         return stmts, core.call(called, core.name(y), *positional, **keywords)
 
-    def nonfinite_factor(self, partial: Any, stmts: list[Any]) -> bool:
-        """Whether a partial derivative holds a factor that may be infinite or no number."""
-        return bool(core.reads([partial, *(s.value for s in stmts)]) & self.nonfinite)
+    def nonfinite_factor(self, partial: Any, stmts: list[Any], but: Set[str] = frozenset()) -> bool:
+        """Whether a partial derivative holds a factor that may be infinite or no number, some apart."""
+        return bool((core.reads([partial, *(s.value for s in stmts)]) & self.nonfinite) - but)
 
     def multiplied(
         self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool = False

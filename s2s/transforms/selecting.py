@@ -37,11 +37,6 @@ MISSING_DATA = {
 MOVING = {np.where, np.select, np.choose, operator.getitem, np.take, np.ndarray.take, np.stack, np.concatenate}
 
 
-def may_be_dropped(operations: Operations) -> set[str]:
-    """The active names of which a later operation may drop or saturate entries."""
-    return _leading_to(_may_drop, operations)
-
-
 def may_be_steep(operations: Operations) -> set[str]:
     """The active names whose cotangent may be infinite: a later operation may have an infinite slope."""
     return _leading_to(_singular, operations)
@@ -202,13 +197,12 @@ def _fractional(value: Any, operations: Operations) -> bool:
     return not (isinstance(exponent, gast.Constant) and type(exponent.value) is int and exponent.value >= 0)
 
 
-def _may_drop(targets: set[str], value: Any, operations: Operations) -> bool:
-    if not core.reads(value) & operations.fn.facts.active:
-        return False
+def may_drop(name: str, value: Any, operations: Operations) -> bool:
+    """Whether an operation may be finite though its operand of a name is not."""
     if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.MatMult)):
         return any(_mask(operand, operations) for operand in (value.left, value.right))
     if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Div):
-        return bool(core.reads(value.right) & operations.fn.facts.active)  # a quotient by infinity is zero
+        return name in core.reads(value.right)  # a quotient by infinity is zero
     if _is_users(value, operations):
         return True
     return operations.function(value) in SELECTING or any(k.arg == "where" for k in getattr(value, "keywords", ()))

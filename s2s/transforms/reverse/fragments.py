@@ -21,8 +21,9 @@ from s2s.rules.arithmetic import POWERS
 from s2s.runtime import numeric
 from s2s.transforms.operations import Operation
 from s2s.transforms.partials import Partials, leading
+from s2s.transforms.reaching import reaching
 from s2s.transforms.rulebody import Namer
-from s2s.transforms.selecting import may_be_dropped, may_be_steep
+from s2s.transforms.selecting import may_be_steep
 from s2s.transforms.task import Program
 
 
@@ -58,19 +59,27 @@ class Fragments(Partials):
         kept_shape: Callable[[str], str | None] = lambda name: None,
         any_seed: bool = False,
         given: Set[str] = frozenset(),
+        is_first: Callable[[Any], bool] = lambda stmt: False,
     ) -> None:
         """
         kept_shape: the name that holds the shape of an array, where the array itself may be gone.
+        is_first: whether nothing that carries a derivative was where a statement writes.
         any_seed: whether the cotangent of the result may hold anything, zeros and infinite entries too.
         """
         super().__init__(fn, namer, program, as_reverse, given)
         self.kept_shape = kept_shape
         self.any_seed = any_seed
+        self.is_first = is_first
 
     @cached_property
     def droppable(self) -> Set[str]:
-        """The names of which a later operation may drop entries."""
-        return self.fn.facts.active if self.any_seed else may_be_dropped(self.operations)
+        """The names of which entries may be dropped, whatever becomes of the rest."""
+        return self.fn.facts.active - self.reaching
+
+    @cached_property
+    def reaching(self) -> Set[str]:
+        """The names whose values reach the result whole; none, where the cotangent of the result may hold zeros."""
+        return frozenset() if self.any_seed else reaching(self.operations, self.is_first)
 
     @cached_property
     def steep(self) -> Set[str]:
@@ -158,7 +167,8 @@ class Fragments(Partials):
         shapes = self.fn.facts.shapes
         alike = K.ndim_of(self.kind(atom)) == 0 or (shapes.get(y) is not None and shapes.get(y) == shapes.get(atom.id))
         used = core.reads([value, *(s.value for s in stmts)]) | {atom.id, y}
-        if found.function not in POWERS or not alike or not used & self.nonfinite or not self.singular_and_dropped(y):
+        steep = bool((used & self.nonfinite) - self.reaching) and self.singular_and_dropped(y)
+        if found.function not in POWERS or not alike or not steep:
             return value
         held = self.emit(stmts, "t", value, origin)
         return core.call(self.namer.bind("zero_with", numeric.zero_with), held, g)
@@ -218,7 +228,7 @@ class Fragments(Partials):
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
         steady = y in self.operations.ranges.steady
-        singular = (found.rule.singular and not steady) or self.nonfinite_factor(partial, stmts)
+        singular = (found.rule.singular and not steady) or self.nonfinite_factor(partial, stmts, self.reaching)
         guarded = (found.rule.guarded and not steady) or (singular and self.singular_and_dropped(y))
         smaller = spread is not None
         if spread is not None:

@@ -59,7 +59,9 @@ class _Joint:
         self.namer = Namer(fn)
         self.restorer = Restorer(fn, self.namer)
         self.split = task.mode == "vjp"
-        self.fragments = Fragments(fn, self.namer, task.program, self.restorer.shape_of, self.split, task.given)
+        self.fragments = Fragments(
+            fn, self.namer, task.program, self.restorer.shape_of, self.split, task.given, self.restorer.is_first
+        )
         self.sweep = Sweep(fn, self.namer, self.fragments, self.restorer)
         self.kind = self.fragments.kind
         self.checks: list[Any] = []

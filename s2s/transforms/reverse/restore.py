@@ -161,10 +161,18 @@ class Restorer:
         # Whether the memory of a name is written into: its contents now are not those that an operation read.
         self.changed: Callable[[str], bool] = lambda name: False
         if fn.facts.storages:
-            aliases = Aliases(fn, self.operations)
-            self.changed = aliases.sharing(fn.facts.storages)
-            self.regions = Regions(fn, self.operations, aliases)
+            self.changed = self.regions.aliases.sharing(fn.facts.storages)
         self._survey(fn.body, None)
+
+    @cached_property
+    def regions(self) -> Regions:
+        """What is read and written of memory that is written into."""
+        return Regions(self.fn, self.operations, Aliases(self.fn, self.operations))
+
+    def is_first(self, stmt: Any) -> bool:
+        """Whether nothing that carries a derivative was where a statement writes."""
+        storage = self.fn.facts.storages[core.writes(stmt)[0]]
+        return storage not in self.fn.facts.active and self.regions.is_first(stmt)
 
     def _survey(self, stmts: Sequence[Any], loop: Any) -> None:
         for stmt in stmts:

@@ -238,18 +238,13 @@ class Stores:
         if active:
             contribution = self.taken(y, function, index, value, keeps, out, origin)
         if keeps:
-            if function not in KEEPING and not self.is_first(stmt):
+            if function not in KEEPING and not sweep.restorer.is_first(stmt):  # nobody takes the cotangent once more
                 item = core.subscript(self.place(bar, function, out, origin), index, gast.Store)
                 zero = core.assign(item, core.constant(0.0), origin)
                 out.add(as_reverse(zero))
             sweep.add(Contribution(x.id, core.name(bar), fresh=state is OWNED), bars, out, origin)
         if contribution is not None:
             sweep.add(contribution, bars, out, origin)
-
-    def is_first(self, stmt: Any) -> bool:
-        """Whether nothing that carries a derivative was there before: nobody takes the cotangent once more."""
-        storage = self.storages[core.writes(stmt)[0]]
-        return storage not in self.sweep.active and self.sweep.restorer.regions.is_first(stmt)
 
     def alike(self, y: str, value: Any) -> bool:
         """Whether an array and what is written into it have one shape and one dtype."""
