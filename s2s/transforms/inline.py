@@ -42,7 +42,8 @@ from s2s.transforms.heap import Escapes
 from s2s.transforms.objects import Objects
 from s2s.transforms.parameters import bind_arguments, defaults_of
 from s2s.transforms.spread import Displays
-from s2s.transforms.structure import blocks, copied, defs, statements, uses, with_blocks
+from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
+from s2s.transforms.tables import Tables
 from s2s.transforms.task import Callee
 from s2s.transforms.usercalls import by_record, in_form, is_recursive
 
@@ -143,9 +144,11 @@ class _Inliner:
         self.variables: dict[str, str] = {}  # of attributes, by hint
         self.added = 0
         self.objects = Objects(self, kinds, opaque)
+        self.tables = Tables(self)
 
     def run(self, start: list[Any], body: Iterable[Any]) -> Function:
-        new = without_closures([*start, *self.block(body, _Place())])
+        new = self.block(body, _Place())
+        new = without_closures([*start, *new], self.tables.iterators)
         self.objects.check_left(new)
         self.objects.check_outside(new, is_called=not self.shares)
         return replace(self.fn, body=tuple(new), scope=self.importer.scope)
@@ -169,8 +172,10 @@ class _Inliner:
         """A block of its own: what becomes known in it is not known after it."""
         outer, self.displays = self.displays, self.displays.copy()
         known, self.known = self.known, dict(self.known)
+        tables = self.tables.state()
         new = self.straight(stmts, place)
         self.displays, self.known = outer, known
+        self.tables.restore(tables)
         return new
 
     def straight(self, stmts: Iterable[Any], place: _Place) -> list[Any]:
@@ -180,6 +185,8 @@ class _Inliner:
             changed = self.objects.statement(stmt, place)
             if changed is None:
                 changed = self.objects.decided(stmt)
+            if changed is None:
+                changed = self.tables.statement(stmt)
             if changed is not None:
                 new.extend(self.straight(changed, place))
                 if not changed:
@@ -196,6 +203,7 @@ class _Inliner:
             new.extend([*before, *self.entered(stmt, place)])
             self.displays.after(stmt)
             new.extend(self.learn(stmt))
+            self.tables.learn(stmt)
         return new
 
     def entered(self, stmt: Any, place: _Place) -> list[Any]:
@@ -228,6 +236,7 @@ class _Inliner:
         written = core.all_writes(stmt)
         for name in written:
             self.known.pop(name, None)
+        self.tables.forget(stmt)
         if blocks(stmt):
             self.objects.forget(written)
 
@@ -517,29 +526,46 @@ class _Inliner:
 # --- what can be inlined ----------------------------------------------------------------------------------------
 
 
-def without_closures(body: Sequence[Any]) -> list[Any]:
-    """A body without the nested functions, and other names of them, that nothing needs any more."""
+def without_closures(body: Sequence[Any], iterators: Set[str] = frozenset()) -> list[Any]:
+    """A body without the nested functions, and what holds them, that nothing needs any more.
+
+    iterators: names of what only goes through displays of functions.
+    """
     while True:
         needed = {n for s in statements(body) for n in uses(s)}
         functions = {s.name for s in statements(body) if isinstance(s, gast.FunctionDef)}
-        for name, value in filter(None, map(copied, statements(body))):
-            if getattr(value, "id", None) in functions:
-                functions.add(name)
-        fewer = _without(body, functions, needed)
+        for stmt in statements(body):
+            functions.update(_holder(stmt, functions))
+        fewer = _without(body, functions, needed, iterators)
         if len(statements(fewer)) == len(statements(body)):
             return fewer
         body = fewer
 
 
-def _without(block: Iterable[Any], functions: Set[str], needed: Set[str]) -> list[Any]:
+def _without(block: Iterable[Any], functions: Set[str], needed: Set[str], iterators: Set[str]) -> list[Any]:
     def idle(stmt: Any) -> bool:
         if isinstance(stmt, gast.FunctionDef):
             return stmt.name not in needed
-        copy = copied(stmt)
-        return copy is not None and getattr(copy[1], "id", None) in functions and copy[0] not in needed
+        held = _holder(stmt, functions) or [n for n in core.writes(stmt) if n in iterators]
+        return bool(held) and needed.isdisjoint(held)
 
     stay = [s for s in block if not idle(s)]
-    return [with_blocks(s, lambda _, inner: _without(inner, functions, needed)) for s in stay]
+    return [with_blocks(s, lambda _, inner: _without(inner, functions, needed, iterators)) for s in stay]
+
+
+def _holder(stmt: Any, functions: Set[str]) -> list[str]:
+    """The name to which a statement gives a function, or a display with functions in it; none for other statements."""
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
+        return []
+    value = stmt.value
+    if isinstance(value, gast.Dict):
+        atoms = all(k is not None for k in value.keys) and value.values
+    elif isinstance(value, (gast.Tuple, gast.List)):
+        atoms = not any(isinstance(e, gast.Starred) for e in value.elts) and value.elts
+    else:
+        atoms = [value]
+    held = any(isinstance(a, gast.Name) and a.id in functions for a in atoms or ())
+    return core.writes(stmt) if held else []
 
 
 def _last_number(names: Iterable[str]) -> int:

@@ -75,7 +75,7 @@ class Displays:
         written = set(core.all_writes(stmt))
         inner = list(statements([stmt]))
         for name, display in list(self.known.items()):
-            seen = not isinstance(display, gast.Tuple) and any(_exposes(s, name) for s in inner)
+            seen = not isinstance(display, gast.Tuple) and any(exposes(s, name) for s in inner)
             if seen or written & {name, *core.reads(display)}:
                 del self.known[name]
 
@@ -88,7 +88,7 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, (gast.Tuple, gast.List)) and not any(isinstance(e, gast.Starred) for e in value.elts)
 
 
-def _exposes(stmt: Any, name: str) -> bool:
+def exposes(stmt: Any, name: str) -> bool:
     """Whether a statement itself does more with a list or dict than to read its items or to spread it out in a call."""
     if name not in uses(stmt):
         return False

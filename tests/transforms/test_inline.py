@@ -639,7 +639,8 @@ def test_recursion_of_a_nested_function_is_refused():
 
 def test_nested_function_that_is_used_otherwise_stays():
     def fun(x):
-        functions = [lambda: x]
+        functions = []
+        functions.append(lambda: x)
         return functions[0]() + (lambda: 2.0)()
 
     fn = inlined(fun)
