@@ -24,7 +24,8 @@ printed, read and executed at every stage.
   operation on atoms; no `orelse` on loops
 - `With` over atoms, with `Name` targets; `Try`; `Delete` of one target; `Assert` and `Raise` of atoms
 - `Expr` of one expression (for its effect); `Pass` only where a block would be empty
-- `FunctionDef`, a closure whose body is Core (`inline` takes these out, `tries` every `Try`: `versions` refuses both)
+- `FunctionDef`, a closure whose body is Core, and may begin with `Nonlocal` (`inline` takes closures out, `tries` every
+  `Try`: `versions` refuses both)
 - one exit from a loop: `if done: break`, only as the last statement of the loop's body, `done` an atom
 - one `Return`, last, of an atom (or of a display of atoms)
 
@@ -66,6 +67,7 @@ from s2s.core.nodes import (
     place,
     positional,
     reads,
+    rebound,
     rebuilt,
     subscript,
     substitute,
@@ -76,7 +78,6 @@ __all__ = [
     "LEAVES", "MISSING", "NOTHING", "CoreError", "Facts", "Function", "Origin", "PairCall", "Scope", "Substitution",
     "all_writes", "aside", "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived",
     "is_aside", "is_atom", "is_exit", "is_path", "is_temporary", "name", "noted", "origin_of", "own_names",
-    "parameters", "path",
-    "place", "positional", "reads", "rebuilt", "stem", "subscript", "substitute", "temporary", "unique", "variable",
-    "version", "writes",
+    "parameters", "path", "place", "positional", "reads", "rebound", "rebuilt", "stem", "subscript", "substitute",
+    "temporary", "unique", "variable", "version", "writes",
 ]  # fmt: skip

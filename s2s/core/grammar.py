@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from s2s.core.function import Function
-from s2s.core.nodes import all_writes, parameters
+from s2s.core.nodes import own_names
 from s2s.errors import S2SError
 
 
@@ -205,11 +205,11 @@ class _Checker:
         pass
 
     def statement_FunctionDef(self, stmt: Any) -> None:
-        *body, last = stmt.body
+        *body, last = [s for s in stmt.body if not isinstance(s, gast.Nonlocal)]
         self.need(isinstance(last, gast.Return), "closure without a final return", stmt)
         inner = _Checker.__new__(_Checker)
         inner.function = self.function
-        inner.local = {p.id for p in parameters(stmt.args)} | {n for s in stmt.body for n in all_writes(s)}
+        inner.local = own_names(stmt)
         if body:
             inner.block(body)
         inner.atoms([last.value], last)

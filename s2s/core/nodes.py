@@ -223,8 +223,19 @@ LEAVES = frozenset(
 
 
 def own_names(closure: Any) -> set[str]:
-    """The parameters and variables of a closure."""
-    return {p.id for p in parameters(closure.args)} | {n for s in closure.body for n in all_writes(s)}
+    """The parameters and variables of a closure; those that it declares `nonlocal` are not its own."""
+    return ({p.id for p in parameters(closure.args)} | {n for s in closure.body for n in all_writes(s)}) - rebound(
+        closure
+    )
+
+
+@noted
+def rebound(stmt: Any) -> frozenset[str]:
+    """The names that closures in a statement declare `nonlocal`: calls of these may assign them."""
+    if isinstance(stmt, gast.Nonlocal):
+        return frozenset(stmt.names)
+    inner = stmt.body if isinstance(stmt, gast.FunctionDef) else [s for _, block in blocks(stmt) for s in block]
+    return frozenset[str]().union(*map(rebound, inner))
 
 
 @noted
@@ -299,6 +310,8 @@ class Substitution:
         changes: dict[str, Any] = {}
         if isinstance(node, gast.FunctionDef) and node.name in self.stores:
             changes["name"] = self.stores[node.name]
+        if isinstance(node, gast.Nonlocal):
+            return rebuilt(node, names=[self.stores.get(n, n) for n in node.names])
         fields = node.__dict__
         for field_name in node._fields:
             old = fields.get(field_name)

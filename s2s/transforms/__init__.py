@@ -18,6 +18,7 @@ objects     objects of plain classes: methods and operators -> calls, attributes
   uses        expressions with objects
   heap        which objects there are at each place, and where two ways meet
 classes     what is known of classes
+tables      functions in tuples, lists and dicts -> unrolled loops, branches
 spread      calls with `*args` and `**kwargs` -> plain calls
 foreign     what an inlined body keeps of its own scope
 tries       `try` -> branches on exceptions as values

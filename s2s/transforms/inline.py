@@ -233,7 +233,7 @@ class _Inliner:
 
     def forget(self, stmt: Any) -> None:
         """What a statement assigns is not known in its blocks, nor after it."""
-        written = core.all_writes(stmt)
+        written = [*core.all_writes(stmt), *self.displays.rebound_in(stmt)]
         for name in written:
             self.known.pop(name, None)
         self.tables.forget(stmt)
@@ -247,6 +247,7 @@ class _Inliner:
         """
         self.forget(stmt)
         if isinstance(stmt, gast.FunctionDef):
+            self.displays.rebound |= core.rebound(stmt)
             self.known[stmt.name] = stmt
         elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
             value = self.object(stmt.value)
@@ -350,7 +351,8 @@ class _Inliner:
         if given is None:
             return None
         given = {own[n]: node for n, node in (defaults_of(renamed) | given).items()}
-        new = self.spliced(stmt, given, core.own_names(function), function.body, {}, {})
+        body = [s for s in function.body if not isinstance(s, gast.Nonlocal)]
+        new = self.spliced(stmt, given, core.own_names(function), body, {}, {})
         self.added += len(statements(new))
         if self.added > 5 * LIMIT:
             raise NotCompiled(f"the functions that {self.fn.name} calls are too long together", origin=origin)

@@ -9,7 +9,7 @@ see it: a list that is passed on, or has another name, may be changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import gast
@@ -23,11 +23,17 @@ _READS = ("get", "items", "keys", "values", "count", "index")
 class Displays:
     """The displays that are known at one place of a function, by name."""
 
-    def __init__(self, known: Mapping[str, Any]) -> None:
+    def __init__(self, known: Mapping[str, Any], rebound: set[str] | None = None) -> None:
+        """rebound: the names that closures which were met declare `nonlocal`; the copies have them in common."""
         self.known = dict(known)
+        self.rebound: set[str] = set() if rebound is None else rebound
 
     def copy(self) -> Displays:
-        return Displays(self.known)
+        return Displays(self.known, self.rebound)
+
+    def rebound_in(self, stmt: Any) -> Set[str]:
+        """The names that a compound statement may assign by calls of closures."""
+        return self.rebound | core.rebound(stmt) if core.blocks(stmt) else frozenset()
 
     def before(self, stmt: Any) -> Any:
         """The statement with its calls spread out. What a compound statement changes is not known in its blocks."""
@@ -72,7 +78,7 @@ class Displays:
         return self.known.get(node.id) if isinstance(node, gast.Name) else None
 
     def _forget(self, stmt: Any) -> None:
-        written = set(core.all_writes(stmt))
+        written = {*core.all_writes(stmt), *self.rebound_in(stmt)}
         inner = list(statements([stmt]))
         for name, display in list(self.known.items()):
             seen = not isinstance(display, gast.Tuple) and any(exposes(s, name) for s in inner)

@@ -206,9 +206,7 @@ def is_reverse(stmt: Any) -> bool:
 
 def captures(closure: Any) -> set[str]:
     """The names that a closure takes from around it."""
-    own = {p.id for p in core.parameters(closure.args)} | {n for s in closure.body for n in core.all_writes(s)}
-    outer = {n for s in closure.body if isinstance(s, gast.Nonlocal) for n in s.names}
-    return (core.reads(closure.body) - own) | outer
+    return (core.reads(closure.body) - core.own_names(closure)) | core.rebound(closure)
 
 
 def captured(fn: Function) -> set[str]:

@@ -84,7 +84,7 @@ class Tables:
         """What a statement changes, or lets others change, is not known any more."""
         if not (self.known or self.rows or self.chosen):
             return
-        written = set(core.all_writes(stmt))
+        written = {*core.all_writes(stmt), *self.run.displays.rebound_in(stmt)}
         inner = statements([stmt])
         open = [
             display for name, display in self.known.items()
@@ -169,7 +169,8 @@ class Tables:
         """A loop, round by round; what leaves it is asked before each next one."""
         if len(rows) > ROUNDS or len(rows) * len(statements(stmt.body)) > STATEMENTS:
             return None
-        if not set(core.all_writes(stmt)).isdisjoint(core.reads(list(rows))):
+        written = {*core.all_writes(stmt), *self.run.displays.rebound_in(stmt)}
+        if not written.isdisjoint(core.reads(list(rows))):
             return None
         self.given.add(stmt.target.id)
         *body, last = stmt.body

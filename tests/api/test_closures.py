@@ -212,7 +212,8 @@ def test_closures_that_escape():
         add(2.0)
         return total
 
-    for f in (in_a_list, recursive, rebinding):
+    assert s2s.grad(rebinding, strict=True)(3.0) == 8.0
+    for f in (in_a_list, recursive):
         on_the_tape(f, 0.7)
 
 

@@ -615,7 +615,6 @@ def test_a_default_is_that_of_the_definition_that_ran():
 
 @pytest.mark.parametrize("text", [
     "g = lambda: (yield)",
-    "def g():\n        nonlocal x\n        x = 2.0",
     "def g():\n        global n\n        n = 2.0",
     "@abs\n    def g(): pass",
     "async def g(): pass",

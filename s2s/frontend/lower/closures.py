@@ -5,8 +5,8 @@
         return t + y                            t··4 = z··1 * k··2
                                                 ...
 
-Free names are the variables of the enclosing function. Such a function reads them and does not rebind them: `nonlocal`
-is refused.
+Free names are the variables of the enclosing function. Those that such a function rebinds stand in a `Nonlocal` at its
+beginning.
 """
 
 from __future__ import annotations
@@ -49,17 +49,21 @@ def _closure(low: Lowering, node: Any, body: list[Any], name: str) -> Any:
     own = names.collect(outer, low.names.scope, low.names.class_name)
     if own.suspending is not None:
         refusals.refused(low, own.suspending)
-    if any(isinstance(n, (gast.Nonlocal, gast.Global)) for n in names.own_nodes(outer)):
+    declared = [n for n in names.own_nodes(outer) if isinstance(n, (gast.Nonlocal, gast.Global))]
+    rebound = [low.renamed.get(n, n) for d in declared for n in map(low.names.mangle, d.names)]
+    if any(isinstance(d, gast.Global) for d in declared) or not all(map(low.names.is_local, rebound)):
         raise low.refuse("a nested function that rebinds names outside of itself", node)
     defaults = [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
     held = iter(_held(low, defaults))
     inner = Lowering(replace(own, local=own.local | low.names.local), low.origins, low.origin)
     inner.take_over(low, own.local)
+    inner.shared = low.shared | {inner.renamed.get(n, n) for n in own.shared}
     params = _parameters(node.args, inner, held)
     inner.block.bound.update(p.id for p in core.parameters(params))
     BODY[0](inner, body)
     low.take_back(inner)
-    made = gast.FunctionDef(name, params, inner.block.statements, [], None, None, [])
+    body = [core.place(gast.Nonlocal(rebound), low.origin)] if rebound else []
+    made = gast.FunctionDef(name, params, [*body, *inner.block.statements], [], None, None, [])
     made.variables = frozenset(inner.renamed[n] for n in own.local)
     _refuse_unassigned(low, made)
     return made

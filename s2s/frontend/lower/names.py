@@ -41,6 +41,7 @@ class Names:
 
     local: the names that the function binds anywhere, its parameters too.
     deleted: those that a `del` may unbind.
+    shared: those that nested functions declare `nonlocal`: any call may rebind them.
     suspending: a node that makes the function a generator or coroutine, if there is one.
     class_name: the class around the function, which mangles its private names.
     scope: the meaning of all other names.
@@ -51,6 +52,7 @@ class Names:
     class_name: str | None
     scope: core.Scope
     suspending: Any = None
+    shared: frozenset[str] = frozenset()
 
     def mangle(self, name: str) -> str:
         """`__x` inside of class `_C` is `_C__x`."""
@@ -121,7 +123,10 @@ def collect(function: Any, scope: core.Scope, class_name: str | None) -> Names:
             bound.update(_bound_by(node))
     mangle = Names(frozenset(), frozenset(), class_name, scope).mangle
     local = {*(p.id for p in core.parameters(function.args)), *(bound - outer)}
-    return Names(frozenset(map(mangle, local)), frozenset(map(mangle, deleted)), class_name, scope, suspending)
+    shared = {mangle(name) for node in gast.walk(function) if isinstance(node, gast.Nonlocal) for name in node.names}
+    return Names(
+        frozenset(map(mangle, local)), frozenset(map(mangle, deleted)), class_name, scope, suspending, frozenset(shared)
+    )
 
 
 def own_nodes(function: Any) -> Iterator[Any]:

@@ -34,6 +34,7 @@ class OrderedEmitter(Emitter):
 
     rebound: the names that assignment expressions have bound, in order.
     effects: how many calls were lowered that may have effects.
+    shared: the variables that calls may rebind.
     """
 
     def __init__(self, names: Names, origin: core.Origin) -> None:
@@ -41,19 +42,21 @@ class OrderedEmitter(Emitter):
         self.names = names
         self.rebound: list[str] = []
         self.effects = 0
+        self.shared = names.shared
 
     def hold(self, node: Any, *, volatile: bool | None = None) -> Held:
         """Note that an operand has its value now.
 
         Core evaluates the operands of an operation together, after what later operands need. Where that could make a
         difference, `settle` stores the operand under a name at the place that is noted here: a name that an
-        assignment expression rebinds or that may be unbound; a global name (`volatile`) that a call may rebind; what
-        `*` and `**` unpack.
+        assignment expression rebinds or that may be unbound; a global or shared name (`volatile`) that a call may
+        rebind; what `*` and `**` unpack.
         """
         names = _names(node)
         if volatile is None:
             volatile = not core.is_atom(node) and not (isinstance(node, gast.keyword) and node.arg)
             volatile = volatile or not all(map(self.names.is_local, names))
+        volatile = volatile or not self.shared.isdisjoint(names)
         unsure = not all(map(self.is_certain, names))
         return Held(node, volatile, unsure, self.block, len(self.block.statements), len(self.rebound), self.effects)
 

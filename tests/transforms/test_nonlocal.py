@@ -1,0 +1,136 @@
+"""Nested functions that rebind the variables around them: what Python does, with its gradients."""
+
+import warnings
+
+import numpy as np
+
+import s2s
+from tests.frontend.lowered import same
+from tests.transforms.test_tries import holds, slope
+
+X = np.random.default_rng(0).uniform(0.3, 1.5, 3)
+
+
+def agrees(f, *args):
+    """The gradient, compiled or on the tape, agrees with differences."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)
+        np.testing.assert_allclose(s2s.grad(f)(*args), slope(f, args), rtol=1e-6)
+
+
+def test_a_counter_and_a_sum():
+    def f(x, s):
+        total = 0.0
+        count = 0
+
+        def add(v, k=2.0):
+            nonlocal total, count
+            total = total * s + v * k
+            count += 1
+            return total
+
+        first = add(x[0])
+        add(x[1] * x[2], 3.0)
+        return total * total * count + first
+
+    holds(f, (X, 0.7))
+
+
+def test_in_loops_and_branches():
+    def f(x, n):
+        state = x
+
+        def step(k):
+            nonlocal state
+            if k % 2:
+                state = state * x + k
+            else:
+                state = np.sin(state)
+
+        for k in range(n):
+            step(k)
+            while state > 2.0:
+                step(k + 1)
+        return state * state
+
+    holds(f, (0.9, 0), (0.9, 3), (1.4, 5))
+
+
+def test_an_operand_is_read_before_the_call_that_rebinds_it():
+    def f(x):
+        y = x
+
+        def change():
+            nonlocal y
+            y = y * 3.0
+            return y
+
+        z = y + change() * y
+        y += change()
+        items = [y, change(), y]
+        return z * y + items[0] * items[2]
+
+    same(f, 2.0)
+    holds(f, (1.3,))
+
+
+def test_a_function_that_is_rebound_by_another_in_a_loop():
+    def f(x, n):
+        def g(v):
+            return v * v
+
+        def swap():
+            nonlocal g
+            g = np.sin
+
+        for k in range(n):
+            x = g(x)
+            if k == 1:
+                swap()
+        return x
+
+    same(f, (0.7, 0), (0.7, 4))
+    agrees(f, 0.7, 4)
+
+
+def test_operands_of_a_call_that_are_rebound():
+    def f(x, n):
+        args = (x, 2.0)
+
+        def product(a, b):
+            return a * b
+
+        def renew():
+            nonlocal args
+            args = (x * x, 5.0)
+
+        total = 0.0
+        for _ in range(n):
+            total = total + product(*args)
+            renew()
+        return total
+
+    same(f, (0.7, 1), (0.7, 3))
+    agrees(f, 0.7, 3)
+
+
+def test_nested_twice():
+    def f(x):
+        a = x
+
+        def outer():
+            b = a
+
+            def inner():
+                nonlocal a, b
+                a = a * b
+                b = b + 1.0
+
+            inner()
+            inner()
+            return b
+
+        return outer() * a
+
+    same(f, 2.0)
+    holds(f, (1.3,))
