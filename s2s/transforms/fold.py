@@ -337,7 +337,16 @@ def width(node: Any) -> int:
     if isinstance(node, gast.stmt):
         parts = [p for f in header(node) for p in _as_list(getattr(node, f)) if p is not None]
         return 8 * (not isinstance(node, (gast.Assign, gast.Expr))) + sum(width(p) + 2 for p in parts)
-    total = 2 if isinstance(node, (gast.BinOp, gast.Compare, gast.Subscript, gast.Call)) else 0
+    if isinstance(node, gast.Subscript):
+        return width(node.value) + 2 + width(node.slice)
+    if isinstance(node, gast.Slice):
+        bounds = [b for b in (node.lower, node.upper, node.step) if b is not None]
+        return sum(map(width, bounds)) + (1 if node.step is None else 2)
+    if isinstance(node, gast.UnaryOp):
+        return width(node.operand) + 1
+    if isinstance(node, gast.BinOp):
+        return width(node.left) + width(node.right) + 4 + 2 * sum(map(_is_sum, (node.left, node.right)))
+    total = 2 if isinstance(node, (gast.Compare, gast.Call)) else 0
     for field_name in node._fields:
         for child in _as_list(getattr(node, field_name)):
             if isinstance(child, gast.expr):
@@ -349,6 +358,11 @@ def width(node: Any) -> int:
             elif isinstance(child, gast.AST):
                 total += width(child)
     return total
+
+
+def _is_sum(node: Any) -> bool:
+    """Whether an operand may stand in parentheses."""
+    return isinstance(node, gast.BinOp) and isinstance(node.op, _ATTACHED)
 
 
 def _as_list(value: Any) -> list[Any]:
