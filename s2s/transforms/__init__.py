@@ -80,6 +80,8 @@ comment     comments: the sweeps, the user's statements
 
 What passes ask
 aliases     which names may share memory, statement by statement
+views       names that are views of one array for certain
+steps       whether two views go through their memory in step
 bound       names that may be unbound when they are read
 callee      what an expression calls
 known       what functions do with memory, and what else: the table

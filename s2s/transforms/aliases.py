@@ -11,7 +11,7 @@ pointer aliasing" (PLDI 1992).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import gast
@@ -37,8 +37,10 @@ class Aliases:
     statement, the pairs that it finds. `find` gives one name for all that may share memory at any time.
     """
 
-    def __init__(self, fn: Function, operations: Operations) -> None:
+    def __init__(self, fn: Function, operations: Operations, through: Mapping[str, Set[str]] = core.NOTHING) -> None:
+        """through: by array, the names by which it is asked for as long as they live: its views."""
         self.fn = fn
+        self.through = through
         self.operations = operations
         self.kind = operations.kind
         self.lives = Liveness(fn)
@@ -72,9 +74,12 @@ class Aliases:
 
     def living(self, pairs: Pairs, live: int) -> Pairs:
         """The pairs of names that are read later."""
-        bit = self.lives.bit
-        kept = {n: {p for p in others if live & bit(p)} for n, others in pairs.items() if live & bit(n)}
+        kept = {n: {p for p in others if live & self.asked(p)} for n, others in pairs.items() if live & self.asked(n)}
         return {n: others for n, others in kept.items() if others}
+
+    def asked(self, name: str) -> int:
+        """The names of which one must be read later for a name to count."""
+        return self.lives.bit(name) | self.lives.mask(self.through.get(name, ()))
 
     def statement(self, stmt: Any, pairs: Pairs, live: int) -> Pairs:
         if isinstance(stmt, (gast.Assign, gast.Expr, gast.Return)):
@@ -129,7 +134,7 @@ class Aliases:
         if written is None:
             return pairs
         name, stored = written
-        others = {p for p in pairs.get(name, ()) if live & self.lives.bit(p) and self.reaches(p, name)}
+        others = {p for p in pairs.get(name, ()) if live & self.asked(p) and self.reaches(p, name)}
         self.others[id(stmt)] = self.others.get(id(stmt), set()) | others
         if stored is not None and self.tracked(stored) and K.children(self.kind(core.name(name))) is not None:
             for holder in {name, *pairs.get(name, ())}:

@@ -25,7 +25,6 @@ from dataclasses import replace
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2s import core
 from s2s import kinds as K
@@ -34,14 +33,14 @@ from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases, written_in
 from s2s.transforms.bound import UNBOUND, unbound_reads
-from s2s.transforms.copies import assignments
 from s2s.transforms.givenback import refuse_shared
 from s2s.transforms.infer import expression_kinds, infer
 from s2s.transforms.operations import Operations, basic_index, boolean_index
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.steps import Steps
-from s2s.transforms.structure import assigned, statements
+from s2s.transforms.structure import statements
 from s2s.transforms.task import Task
+from s2s.transforms.views import Views
 
 UNKNOWN_ALIAS = "an array is written into while `{}` may share its memory, which is not known when compiling"
 
@@ -54,10 +53,10 @@ def stores(fn: Function, task: Task) -> Function:
         return fn
     aliases = Aliases(fn, operations)
     private = _with_private_arguments(fn, aliases, written)
-    if private is not fn:
-        aliases = Aliases(private, Operations(private))
+    views = Views(private, Operations(private))
+    aliases = Aliases(private, views.operations, views.through)
     refuse_shared(private, aliases)
-    return infer(_Stores(private, aliases).run(), task)
+    return infer(_Stores(private, aliases, views).run(), task)
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------
@@ -125,7 +124,7 @@ Step = tuple[str, Any, str]  # a name, the view that it is, and the name that it
 
 
 class _Stores:
-    def __init__(self, fn: Function, aliases: Aliases) -> None:
+    def __init__(self, fn: Function, aliases: Aliases, views: Views) -> None:
         self.fn = fn
         self.aliases = aliases
         self.operations = aliases.operations
@@ -135,16 +134,10 @@ class _Stores:
         self.namer = Namer(fn)
         self.numbers = _Numbers(fn)
         self.storages: dict[str, str] = dict(fn.facts.storages)
-        self.single = self.definitions()
-        self.views = {n: v for n, v in self.single.items() if self.is_view(v)}
+        self.views = views
         self.unsure = {name for _, name in unbound_reads(fn)}
         self.renewed: dict[int, list[str]] = {}  # by statement, the storages that get new versions in it
         self.changes = aliases.sharing(w for s in statements(fn.body) if (w := self.written(s)) is not None)
-
-    def definitions(self) -> dict[str, Any]:
-        """What the names are bound to that are bound once; of what is unpacked, nothing."""
-        times, stmts = assignments(self.fn), statements(self.fn.body)
-        return {n: s.value for s in stmts if (n := assigned(s)) is not None and times[n] == 1}
 
     def run(self) -> Function:
         env: Env = {}
@@ -215,7 +208,7 @@ class _Stores:
         region = core.subscript(x, *index)
         if K.ndim_of(self.kind_of(region)) != 1 or not basic_index(index[0], self.kind):
             return []
-        if Steps(self.views, self.kind).in_step(region, value):
+        if Steps(self.views.made, self.kind).in_step(region, value):
             return []
         part = core.name(self.namer.temporary("part"))
         check = core.call(self.namer.bind("require_in_step", S.require_in_step), part, core.substitute(value, env))
@@ -296,34 +289,6 @@ class _Stores:
 
     # --- views of what is written into ---
 
-    def is_view(self, value: Any) -> bool:
-        """Whether an expression is surely a view of the one array that it names, which can be seen to after a write."""
-        if isinstance(value, gast.Subscript):
-            return isinstance(self.kind(value.value), K.Array) and basic_index(value.slice, self.kind)
-        if isinstance(value, gast.Attribute):
-            return isinstance(self.kind(value.value), K.Array) and value.attr == "T"
-        if isinstance(value, gast.Call) and not value.keywords:
-            return self.operations.function(value) in _TRANSPOSES and len(self.operands(value)) == 1
-        return isinstance(value, gast.Name)
-
-    def operands(self, call: Any) -> list[Any]:
-        owner = call.func.value if isinstance(call.func, gast.Attribute) else None
-        is_method = owner is not None and isinstance(self.kind(owner), K.Array)
-        return [owner, *call.args] if is_method else list(call.args)
-
-    def whole(self, name: str) -> str:
-        """The array that a view is a view of."""
-        value = self.views[name]
-        node = self.operands(value)[0] if isinstance(value, gast.Call) else getattr(value, "value", value)
-        return str(node.id)
-
-    def chain(self, name: str) -> list[str]:
-        """A name and the arrays that it is a view of, in order."""
-        found = [name]
-        while found[-1] in self.views:
-            found.append(self.whole(found[-1]))
-        return found
-
     def plan(self, stmt: Any, written: str) -> list[Step]:
         """What gets a new version after a write: (name, view, of), where one of the two names is the view of the other.
 
@@ -332,20 +297,20 @@ class _Stores:
         others = sorted(self.aliases.others.get(id(stmt), ()))
         up: list[Step] = []
         down: dict[str, Step] = {}
-        above = self.chain(written)
+        above = self.views.chain(written)
         reached = 0
         unknown: list[str] = []
         for other in others:
-            chain = self.chain(other)
+            chain = self.views.chain(other)
             meeting = next((n for n in chain if n in above), None)
             if meeting is None:
                 unknown.append(other)
                 continue
             reached = max(reached, above.index(meeting))
             for view in reversed(chain[: chain.index(meeting)]):
-                down[view] = (view, self.views[view], self.whole(view))
+                down[view] = (view, self.views.made[view], self.views.whole(view))
         for part, whole in itertools.pairwise(above[: reached + 1]):
-            up.append((whole, self.views[part], part))
+            up.append((whole, self.views.made[part], part))
         passed = set(above[: reached + 1])
         steps = [*up, *(step for name, step in down.items() if name not in passed)]
         self.refuse_lists(written, others, stmt)
@@ -362,7 +327,7 @@ class _Stores:
         """A list or dict that is written into is seen in the one other that it was read from as an item, at most."""
         if not others or K.children(self.kind(core.name(part))) is None:
             return
-        read = self.single.get(part)
+        read = self.views.single.get(part)
         if not isinstance(read, gast.Subscript) or list(others) != [getattr(read.value, "id", None)]:
             raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(others[0])), origin=core.origin_of(stmt))
 
@@ -372,7 +337,7 @@ class _Stores:
         if view is None:
             function = self.namer.bind("seen", S.seen)
             value: Any = core.call(function, env.get(name, name), of, now)
-        elif name in self.views and self.views[name] is view:  # down: the view is read again
+        elif self.views.made.get(name) is view:  # down: the view is read again
             value = core.substitute(view, {of: now})
         elif isinstance(view, gast.Name):
             value = core.name(now)
@@ -385,7 +350,6 @@ class _Stores:
 
 
 _IN_TURN = {S.set_flat, S.add_at, S.sub_at}
-_TRANSPOSES = {np.transpose, np.ndarray.transpose}
 
 
 def _same_elements(one: K.Kind, other: K.Kind) -> bool:

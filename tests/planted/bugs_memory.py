@@ -37,11 +37,20 @@ BUGS = [
     ),
     Bug(
         name="unpacked names are taken for one array",
-        where="s2s.transforms.stores:_Stores.definitions",
-        text=("return {n: s.value for s in stmts if (n := assigned(s)) is not None and times[n] == 1}"),
-        becomes=('return {n: getattr(s, "value", None) for s in stmts for n in core.writes(s) if times[n] == 1}'),
+        where="s2s.transforms.views:Views.__init__",
+        text="{n: s.value for s in stmts if (n := assigned(s)) is not None and times[n] == 1}",
+        becomes='{n.id: s.value for s in stmts if hasattr(s, "targets") for n in getattr(s.targets[0], "elts", '
+        's.targets) if times.get(getattr(n, "id", None)) == 1}',
         check="trap halves_of_a_split",
         found_by="the tape",
+    ),
+    Bug(
+        name="an array is forgotten while its views live",
+        where="s2s.transforms.aliases:Aliases.asked",
+        text=" | self.lives.mask(self.through.get(name, ()))",
+        becomes="",
+        check="trap rows_of_one_table_written_in_turn",
+        found_by="differences",
     ),
     Bug(
         name="versions of two branches do not meet",

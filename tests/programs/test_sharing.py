@@ -100,6 +100,37 @@ def items_of_a_list_unpacked(x):
     return np.sum(a * a) + np.sum(parts[0])
 
 
+# --- arrays of which nobody but their views is read ---
+
+
+@shares(*TABLES)
+def rows_of_one_table_written_in_turn(x):
+    m = x * x
+    y = x[0] * 1.0
+    first, second = m[0], m[1]
+    for i in range(3, 1, -1):
+        first[i] = first[2] * 1.1
+        for one in [y, second]:
+            one *= x[1, 2]
+            for other in [first, y]:
+                other += one
+    return np.sum(y)
+
+
+@shares(*VECTORS)
+def halves_of_a_buffer_that_is_read_no_more(x):
+    base = x * x
+    left, right, y = base[:2], base[1:3], np.sin(x[:2])
+    for i in range(3):
+        left[0] = right[1] * 0.7
+        chosen = left if left[1].real > 0.3 else y
+        chosen *= right
+        if i == 1:
+            continue
+        right[i // 2] += chosen[0]
+    return np.sum(left * y) + np.sum(right)
+
+
 # --- views that are not of the first argument, or known when the program runs only ---
 
 
