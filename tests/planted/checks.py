@@ -50,18 +50,18 @@ def run(check: str) -> str | None:
             for call in calls(check):
                 call()
     except (Exception, pytest.fail.Exception) as error:
-        return finder(error)
+        return finder(error, is_test=":" in check)
     return None
 
 
-def finder(error: BaseException) -> str:
-    """What has found a fault: a comparison, or the test itself; an error of any other kind is told by its name."""
+def finder(error: BaseException, is_test: bool) -> str:
+    """What has found a fault: a comparison, or the test itself; an error that a program raises is told by its name."""
     frames = traceback.extract_tb(error.__traceback__)
     of_verify = [f for f in frames if f.filename == verify.__file__]
     if isinstance(error, AssertionError) and of_verify:
         named = [COMPARISONS[f.name] for f in of_verify if f.name in COMPARISONS]
         return named[-1] if named else "the value"
-    return "the test" if isinstance(error, (AssertionError, pytest.fail.Exception)) else type(error).__name__
+    return "the test" if is_test or isinstance(error, AssertionError) else type(error).__name__
 
 
 def calls(check: str) -> Iterator[Callable[[], Any]]:
