@@ -282,7 +282,9 @@ def tripled(values):
 @shares(*VECTORS)
 def item_read_before_a_call_that_writes(x):
     c = x * x
+    v = c[1:]
     s = c[0] * np.sum(tripled(c)) + c[1]
+    s = v[0] * np.sum(tripled(c)) - v[1] * tripled(c[2:])[0]
     c[2] = c[0] - tripled(c[1:])[0] * c[1]
     return s * c[0] + c[2]
 
