@@ -43,7 +43,9 @@ from s2s.transforms.task import Task
 
 def buffers(fn: Function, task: Task) -> Function:
     """`fn` without needless copies of adjoints and zeros in them."""
-    if not any(is_reverse(s) and (_copied(s) or _part_copied(s) or _zeroed(s)) for s in statements(fn.body)):
+    if not any(
+        is_reverse(s) and (_copied(s) or _part_copied(s) or _zeroed(s) or _whole(s)) for s in statements(fn.body)
+    ):
         return fn
     operations = Operations(fn)
     holders = _Holders(fn, operations)
@@ -131,7 +133,8 @@ class _Buffers:
         return found
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
-        new = [with_blocks(s, lambda _, inner: self.block(inner)) for s in self.without_zeros(list(stmts))]
+        kept = self.without_undone(self.without_zeros(list(stmts)))
+        new = [with_blocks(s, lambda _, inner: self.block(inner)) for s in kept]
         for at, stmt in enumerate(new):
             if self.holders.needless(stmt):
                 new[at] = core.rebuilt(stmt, value=core.name(_copied(stmt)))
@@ -185,6 +188,46 @@ class _Buffers:
     def fits(self, value: Any, base: str) -> bool:
         """Whether an assignment would take a value as the addition does: numbers of one precision."""
         return K.dtype_of(self.kind(value)) == K.dtype_of(self.kind(core.name(base)))
+
+    # --- writes that are undone before they are read ---
+
+    def without_undone(self, stmts: list[Any]) -> list[Any]:
+        """`p = x[...]; s = p.copy(); x[...] = v` and later `x[...] = s`, if nothing between has to do with x: nothing."""
+        at = 2
+        while at < len(stmts):
+            back = self.undone(stmts, at)
+            if back is None:
+                at += 1
+            else:
+                del stmts[back], stmts[at - 2 : at + 1]
+        return stmts
+
+    def undone(self, stmts: Sequence[Any], at: int) -> int | None:
+        """The position of the statement that writes back what a write to all of an array has overwritten."""
+        part, saved, write = stmts[at - 2 : at + 1]
+        name, base = assigned(saved), _whole(write)
+        if name is None or base is None or not self.is_alike(write.value, base):
+            return None
+        if _part_copied(saved) != assigned(part) or _whole_read(part) != base:
+            return None
+        if self.reads[name] != 1 or self.reads[assigned(part) or ""] != 1:
+            return None
+        for back in range(at + 1, len(stmts)):
+            stmt = stmts[back]
+            if _whole(stmt) == base and getattr(stmt.value, "id", None) == name:
+                return back
+            if self.touches(stmt, base):
+                return None
+        return None
+
+    def is_alike(self, value: Any, base: str) -> bool:
+        """Whether a value has the shape and the dtype of an array, so that writing it there raises nothing."""
+        shapes = self.holders.fn.facts.shapes
+        kinds = [self.kind(node) for node in (value, core.name(base))]
+        shape = shapes.get(getattr(value, "id", ""))
+        return (
+            isinstance(kinds[0], K.Array) and kinds[0] == kinds[1] and shape is not None and shape == shapes.get(base)
+        )
 
     # --- copies that are only read ---
 
@@ -252,6 +295,24 @@ def _part_copied(stmt: Any) -> str | None:
     if not isinstance(value, gast.Call) or value.args or value.keywords or not isinstance(value.func, gast.Attribute):
         return None
     return value.func.value.id if value.func.attr == "copy" and isinstance(value.func.value, gast.Name) else None
+
+
+def _whole(stmt: Any) -> str | None:
+    """The x of `x[...] = v`."""
+    target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+    return _all_of(target)
+
+
+def _whole_read(stmt: Any) -> str | None:
+    """The x of `p = x[...]`."""
+    return _all_of(getattr(stmt, "value", None))
+
+
+def _all_of(node: Any) -> str | None:
+    if not isinstance(node, gast.Subscript) or not isinstance(node.value, gast.Name):
+        return None
+    everything = isinstance(node.slice, gast.Constant) and node.slice.value is Ellipsis
+    return str(node.value.id) if everything else None
 
 
 def _zeroed(stmt: Any) -> bool:

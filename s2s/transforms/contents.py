@@ -24,6 +24,10 @@ def contents_read(node: Any) -> set[str]:
         called = node.func.attr if isinstance(node.func, gast.Attribute) else getattr(node.func, "id", "")
         if core.stem(called) in _OF_SHAPE:
             return set().union(*(contents_read(a) for a in node.args[1:]), set())
+    if isinstance(node, gast.Expr) and isinstance(node.value, gast.Call):
+        called = node.value.func
+        if isinstance(called, gast.Attribute) and called.attr in ("append", "pop"):
+            return contents_read(node.value.args)
     if isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Subscript):
         return contents_read(node.value) | contents_read(node.targets[0].slice)
     found: set[str] = set()

@@ -175,6 +175,54 @@ def test_zero_of_the_users_stays():
         """)
 
 
+# --- writes that are undone ---------------------------------------------------------------------------------------
+
+
+UNDONE = """
+    def f(x, y, n):
+        a = x * 2.0
+        b = y + x
+        p = a[...]
+        s = p.copy()
+        a[...] = b
+        {between}
+        # reverse
+        a[...] = s
+        c = a * y
+        return c, b, q
+    """
+
+
+def undone(between, text=UNDONE, **shapes):
+    fn = core_function(text.replace("{between}", between), kinds={**KINDS, "q": K.UNKNOWN}, shapes={"a": "x", **shapes})
+    new = buffers(fn, TASK)
+    x, y = np.arange(5.0), np.arange(5.0) * 3 - 2
+    np.testing.assert_equal(run(fn, x, y, 3), run(new, x, y, 3))
+    return text_of(new)
+
+
+def test_write_that_is_undone_before_it_is_read_goes():
+    assert "a[...]" not in undone("q = b * 2.0", b="x")
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["q = a * 2.0", "q = p", "q = s", "a[1] = 7.0\n        q = 1.0", "p[1] = 7.0\n        q = 1.0", "q = [a]"],
+)
+def test_write_stays_where_something_has_to_do_with_the_array(between):
+    assert "a[...] = b" in undone(between, b="x")
+
+
+def test_write_stays_where_something_else_is_written_back():
+    assert "a[...] = b" in undone("q = 1.0", UNDONE.replace("p = a[...]", "p = y[...]"), b="x")
+    assert "a[...] = b" in undone("q = 1.0", UNDONE.replace("a[...] = s", "a[...] = y; c = s"), b="x")
+    assert "a[...] = b" in undone("q = 1.0", UNDONE.replace("s = p.copy()", "s = p.copy(); s[1] = 4.0"), b="x")
+
+
+def test_write_stays_where_it_may_raise():
+    assert "a[...] = b" in undone("q = 1.0", b="b")
+
+
 # --- copies of parts ----------------------------------------------------------------------------------------------
 
 

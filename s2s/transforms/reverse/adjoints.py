@@ -133,6 +133,8 @@ class Adjoints:
         elif isinstance(state := bars[name], Spread):
             full = core.call(self.namer.numpy("full_like"), name, state.atom)
             out.add(reverse_assign(bar, full, origin))
+        elif self.is_list_of_numbers(name):
+            out.add(reverse_assign(bar, core.call(self.namer.bind("list", list), bar), origin))
         elif K.children(self.kind(core.name(name))) is not None:
             copy = self.namer.bind("add_shadows", pytree.add)
             zero = self.held(core.call(self.namer.bind("shadow", pytree.shadow), bar), out, origin)
@@ -140,6 +142,12 @@ class Adjoints:
         else:
             out.add(reverse_assign(bar, core.call(self.namer.numpy("array"), bar), origin))
         bars[name] = OWNED
+
+    def is_list_of_numbers(self, name: str) -> bool:
+        """Whether the shadow of a value is one list, whose items are not written into."""
+        kind = self.kind(core.name(name))
+        a_list = isinstance(kind, K.List) or (isinstance(kind, K.Sequence) and kind.cls is list)
+        return a_list and all(map(K.immutable, K.children(kind) or ()))
 
     def start_zero(self, name: str, bars: Bars, out: Emitted, origin: Any) -> None:
         out.add(reverse_assign(self.bar(name), self.zero(name), origin))
