@@ -76,6 +76,13 @@ def find(function: Any) -> Source:
     Raises SourceUnavailableError where there is no text, or none that the code was compiled from, and
     UnsupportedSyntaxError for a generator or coroutine function.
     """
+    source = find_any(function)
+    _refuse_suspending(source)
+    return source
+
+
+def find_any(function: Any) -> Source:
+    """As `find`, also for generator and coroutine functions."""
     unwrapped = unwrap(function)
     plain = unwrapped.function
     code = plain.__code__
@@ -91,7 +98,7 @@ def find(function: Any) -> Source:
         )
     node = definition.node
     _check_defaults(plain, node)
-    source = Source(
+    return Source(
         name="lambda_" if isinstance(node, ast.Lambda) else node.name,
         node=_as_gast(node),
         file=code.co_filename,
@@ -104,8 +111,6 @@ def find(function: Any) -> Source:
         defaults=_defaults(plain),
         kwdefaults=dict(plain.__kwdefaults__ or {}),
     )
-    _refuse_suspending(source)
-    return source
 
 
 # --- what a call runs ---------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import gast
 
 from s2s import core
 from s2s.frontend.lower import names, refusals
+from s2s.frontend.lower.generator_functions import define
 from s2s.frontend.lower.lowering import Lowering, lowers
 
 Body = Callable[[Lowering, list[Any]], None]
@@ -28,6 +29,8 @@ BODY: list[Body] = []
 
 @lowers(gast.FunctionDef)
 def definition(low: Lowering, node: Any) -> None:
+    if define(low, node):
+        return
     if node.decorator_list:
         raise low.refuse("a nested function with decorators", node)
     body = node.body[1:] if _is_text(node.body[0]) else node.body

@@ -19,6 +19,7 @@ import gast
 
 from s2s import core
 from s2s.frontend.lower.assignments import assign_to
+from s2s.frontend.lower.generator_functions import Running, go_through, running
 from s2s.frontend.lower.generators import Parts, generator_of
 from s2s.frontend.lower.lowering import Lowering, lowers
 
@@ -36,12 +37,16 @@ class Source:
     generator: Any = None
     inner: Source | None = None
     parts: tuple[Source, ...] = ()
+    running: Running | None = None
 
 
 def opened(low: Lowering, iterable: Any) -> Source:
     """An iterable, evaluated now."""
     if isinstance(iterable, Parts):
         return Source("", parts=tuple(opened(low, part) for part in iterable.elts))
+    made = running(low, iterable)
+    if made is not None:
+        return Source("", running=made)
     generator = generator_of(low, iterable)
     if generator is not None:
         return source_of(low, generator)
@@ -96,6 +101,11 @@ def iterate(low: Lowering, target: Any, source: Source, each: Callable[[], None]
         with _renamed(low, outside):
             one()
 
+    if source.running is not None:
+        if leaving is not None:
+            raise low.refuse("leaving a loop over a generator function early")
+        go_through(low, item, source.running, one)
+        return
     if source.inner is not None:
         through(low, generator, source.inner, generated, leaving)
         return

@@ -9,12 +9,16 @@ import gast
 from s2s import core
 from s2s.frontend.lower.assignments import assign_to
 from s2s.frontend.lower.blocks import block
+from s2s.frontend.lower.generator_functions import Running, give, go_through, managed
 from s2s.frontend.lower.lowering import Lowering, lowers
 from s2s.runtime.catching import raised
 
 
 @lowers(gast.Expr)
 def expression(low: Lowering, node: Any) -> None:
+    if isinstance(node.value, gast.Yield) and low.yielding:
+        give(low, node.value)
+        return
     value = low.value(node.value)
     if not isinstance(value, gast.Constant) and not (isinstance(value, gast.Name) and low.is_certain(value.id)):
         low.emit(gast.Expr(value))
@@ -73,6 +77,10 @@ def with_block(low: Lowering, node: Any) -> None:
 def _enter(low: Lowering, node: Any, items: list[Any]) -> None:
     """One `with` for each item, each inside the one before."""
     item, *others = items
+    made = managed(low, item.context_expr)
+    if made is not None:
+        _managed(low, node, item, others, made)
+        return
     context = low.atom(item.context_expr, "context")
     target = item.optional_vars
     with low.nested() as body:
@@ -92,3 +100,18 @@ def _enter(low: Lowering, node: Any, items: list[Any]) -> None:
     low.emit(gast.With([gast.withitem(context, stored)], body.body(), None))
     if not low.swallows(node):
         low.block.bound |= body.bound
+
+
+def _managed(low: Lowering, node: Any, item: Any, others: list[Any], made: Running) -> None:
+    """The body where the generator of a context manager yields."""
+    value = low.temporary("item")
+
+    def body() -> None:
+        if item.optional_vars is not None:
+            assign_to(low, item.optional_vars, core.name(value))
+        if others:
+            _enter(low, node, others)
+        else:
+            block(low, node.body)
+
+    go_through(low, value, made, body)

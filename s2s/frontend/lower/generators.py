@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from s2s import core
+from s2s.frontend.lower.generator_functions import is_call
 from s2s.frontend.lower.lowering import Lowering
 
 # --- iterators of the library, as generators ----------------------------------------------------------------------
@@ -29,6 +30,8 @@ def generator_of(low: Lowering, node: Any) -> Any:
         return gast.GeneratorExp(node.elt, [gast.comprehension(first.target, iterable, first.ifs, 0), *others])
     if not isinstance(node, gast.Call) or any(isinstance(a, gast.Starred) for a in node.args):
         return None
+    if is_call(low, node):
+        return genexp(core.name("item·"), clause(core.name("item·", gast.Store), node))
     function = low.resolve(node.func)
     make = next((make for known, make in _MAKERS.items() if known is function), None)
     return None if make is None else make(low, node)
@@ -38,7 +41,7 @@ def evaluated(low: Lowering, *nodes: Any) -> list[Any]:
     """Operands, evaluated now: names that are not assigned again, or generators."""
     found = []
     for node in nodes:
-        made = node if isinstance(node, Parts) else generator_of(low, node)
+        made = node if isinstance(node, Parts) or is_call(low, node) else generator_of(low, node)
         if made is None:
             name = low.temporary("t")
             low.store(name, node)
@@ -197,19 +200,24 @@ def _accumulated(low: Lowering, node: Any) -> Any:
 
 
 def _numbered(low: Lowering, node: Any) -> Any:
-    """`enumerate(f(x) for x in xs)` is `((i, f(x)) for i, x in enumerate(xs))`."""
+    """`enumerate(f(x) for x in xs)` is `((i, f(x)) for i, x in enumerate(xs))`; a number counts items else."""
     if not node.args or len(node.args) > 2 or any(k.arg != "start" for k in node.keywords):
         return None
     inner = generator_of(low, node.args[0])
-    if inner is None or len(inner.generators) != 1 or inner.generators[0].ifs:
+    if inner is None:
         return None
-    (generator,) = inner.generators
-    target, index = named("i·")
-    if not isinstance(generator.iter, gast.Name):
-        raise low.refuse("a generator of a generator in `enumerate`", node)
-    iterable = gast.Call(node.func, [generator.iter, *node.args[1:]], node.keywords)
-    over = clause(gast.Tuple([target, generator.target], gast.Store()), iterable)
-    return genexp(gast.Tuple([index, inner.elt], gast.Load()), over)
+    start = [*node.args[1:], *(k.value for k in node.keywords)]
+    first, *others = inner.generators
+    if isinstance(first.iter, gast.Name) and not others and not first.ifs:
+        target, index = named("i·")
+        iterable = gast.Call(node.func, [first.iter, *node.args[1:]], node.keywords)
+        over = clause(gast.Tuple([target, first.target], gast.Store()), iterable)
+        return genexp(gast.Tuple([index, inner.elt], gast.Load()), over)
+    number = low.temporary("number")
+    low.store(number, gast.BinOp(start[0] if start else core.constant(0), gast.Sub(), core.constant(1)))
+    following = gast.BinOp(core.name(number), gast.Add(), core.constant(1))
+    counted = gast.NamedExpr(core.name(number, gast.Store), following)
+    return genexp(gast.Tuple([counted, inner.elt], gast.Load()), *inner.generators)
 
 
 _MAKERS: dict[Any, Callable[[Lowering, Any], Any]] = {

@@ -6,6 +6,7 @@ import builtins
 import cmath
 import functools
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
@@ -42,6 +43,7 @@ class Names:
     local: the names that the function binds anywhere, its parameters too.
     deleted: those that a `del` may unbind.
     shared: those that nested functions declare `nonlocal`: any call may rebind them.
+    repeated: local names that are bound in several places.
     suspending: a node that makes the function a generator or coroutine, if there is one.
     class_name: the class around the function, which mangles its private names.
     scope: the meaning of all other names.
@@ -53,6 +55,7 @@ class Names:
     scope: core.Scope
     suspending: Any = None
     shared: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
 
     def mangle(self, name: str) -> str:
         """`__x` inside of class `_C` is `_C__x`."""
@@ -107,14 +110,15 @@ def reads_frame(value: Any, arguments: int) -> bool:
 
 def collect(function: Any, scope: core.Scope, class_name: str | None) -> Names:
     """The names of a function."""
-    bound, outer, deleted = set[str](), set[str](), set[str]()
+    bound, outer, deleted = Counter[str](), set[str](), set[str]()
+    bound.update(p.id for p in core.parameters(function.args))
     suspending = None
     for node in own_nodes(function):
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             outer.update(node.names)
         elif isinstance(node, gast.Name):
             if not isinstance(node.ctx, gast.Load):
-                bound.add(node.id)
+                bound[node.id] += 1
             if isinstance(node.ctx, gast.Del):
                 deleted.add(node.id)
         elif isinstance(node, SUSPENDING):
@@ -122,11 +126,12 @@ def collect(function: Any, scope: core.Scope, class_name: str | None) -> Names:
         else:
             bound.update(_bound_by(node))
     mangle = Names(frozenset(), frozenset(), class_name, scope).mangle
-    local = {*(p.id for p in core.parameters(function.args)), *(bound - outer)}
-    shared = {mangle(name) for node in gast.walk(function) if isinstance(node, gast.Nonlocal) for name in node.names}
-    return Names(
-        frozenset(map(mangle, local)), frozenset(map(mangle, deleted)), class_name, scope, suspending, frozenset(shared)
-    )
+    local = {name for name in bound if name not in outer}
+    repeated = {mangle(name) for name, times in bound.items() if times > 1}
+    declared = [node for node in gast.walk(function) if isinstance(node, gast.Nonlocal)]
+    shared = {mangle(name) for node in declared for name in node.names}
+    sets = (frozenset(map(mangle, local)), frozenset(map(mangle, deleted)))
+    return Names(*sets, class_name, scope, suspending, frozenset(shared), frozenset(repeated))
 
 
 def own_nodes(function: Any) -> Iterator[Any]:
