@@ -30,6 +30,7 @@ from s2s.transforms.peephole import rewritten
 from s2s.transforms.samples import result_kind
 from s2s.transforms.sharing import Sharing
 from s2s.transforms.structure import (
+    all_defs,
     assigned,
     blocks,
     captured,
@@ -154,6 +155,7 @@ class _Propagation:
         """A block that may not run: what it assigns is unknown afterwards, and before its sibling runs."""
         new = self.block(block)
         self.forget(block)
+        self.assign_again(name for stmt in new for name in all_defs(stmt))  # temporaries of ours, too
         return new
 
     def protected(self, stmt: Any) -> Any:

@@ -1,8 +1,11 @@
 """Derivative code gets shorter, the user's code stays as it is."""
 
+import math
+
 import numpy as np
 import pytest
 
+import s2s
 from s2s import core
 from s2s import kinds as K
 from s2s.runtime.numeric import unbroadcast
@@ -438,3 +441,16 @@ def test_an_index_is_held_in_a_loop_that_changes_what_it_is_beside():
 def test_signs_of_numbers_are_moved_out_of_products_though_they_are_read_twice():
     assert reverse("t··1 = -x", "t··2 = t··1 * z", "a = y + t··2", "t··3 = t··1 * y",
                    "r = a + t··3") == ["t··4 = x * z", "a = y - t··4", "t··5 = x * y", "r = a - t··5"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "negative"), [(2.0, False), (-2.0, True)])
+def test_a_temporary_of_one_branch_is_not_read_in_the_other(x, negative):
+    def f(x, negative):
+        t = -x
+        if negative:
+            y = math.log(t)
+        else:
+            y = math.log(x)
+        return y * y
+
+    assert s2s.grad(f, strict=True)(x, negative) == pytest.approx(2 * math.log(abs(x)) / x)
