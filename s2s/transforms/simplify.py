@@ -160,7 +160,7 @@ class _Rereading:
         owners = loads(value)
         if not core.is_temporary(name) or not self.fixed.isdisjoint((name, *owners)):
             return False
-        if self.is_neighbour(value) and self.definitions[name] == 1:
+        if self.is_neighbour(value) and name not in owners:
             self.owners.update((name, *owners))
             return True
         if any(n in self.known.local and self.definitions[n] != 1 for n in (name, *owners)):
