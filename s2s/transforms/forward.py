@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s import core
 from s2s import kinds as K
@@ -145,17 +146,21 @@ class _Forward:
 
         Tangents of buffers share memory just where their values do.
         """
-        if not self.fn.facts.storages or not isinstance(self.kind(core.name(y)), (K.Array, K.Numeric)):
-            return tangent
-        names = {y, *(core.reads(value) & self.active)}
-        if not any(map(self.is_written, names)) or self.surely_shares(value):
+        kind = self.kind(core.name(y))
+        is_tree = K.children(kind) is not None
+        if not self.fn.facts.storages or not (is_tree or isinstance(kind, (K.Array, K.Numeric))):
             return tangent
         made: Any = tangent
         if isinstance(tangent, gast.Name) and tangent.id not in self.dot.reserved:
             made = next((s.value for s in reversed(out) if core.writes(s) == [tangent.id]), None)
+        stretched = isinstance(made, gast.Call) and self.partials.operations.function(made) is np.broadcast_to
+        names = {y, *(core.reads(value) & self.active)}
+        if not any(map(self.is_written, names)) or (self.surely_shares(value) and not stretched):
+            return tangent
         if isinstance(made, (gast.BinOp, gast.UnaryOp)):
             return tangent
-        return core.call(self.namer.numpy("array"), self.hold(tangent, out, origin))
+        copy = self.namer.bind("copied", pytree.copied) if is_tree else self.namer.numpy("array")
+        return core.call(copy, self.hold(tangent, out, origin))
 
     def surely_shares(self, value: Any) -> bool:
         """Whether a value is what it names, or a view of it, whatever the layout in memory: then so is the tangent."""

@@ -164,3 +164,50 @@ def test_exceptions_pass_unchanged_with_the_users_line():
     with pytest.raises(IndexError) as caught:
         s2s.jvp(f, (U, 9), (U, None), strict=True)
     assert any("return u[i] * 2.0  # this index" in note for note in caught.value.__notes__)
+
+
+def real_parts_written(x):
+    b = x * 1
+    b.real[0] = x[1]
+    b.real[1:] *= x[:-1]
+    return np.sum(b * b)
+
+
+def eigenvalues_written(x):
+    m = np.outer(x, x) + np.diag(x * x + np.arange(len(x)))
+    w, v = np.linalg.eigh(m)
+    w[w < np.mean(w)] = 0.0
+    v[0] *= x[0] ** 2
+    return np.sum((v * w) @ v.T)
+
+
+def singular_values_written(x):
+    u, s, vt = np.linalg.svd(np.outer(x, x) + np.diag(x * x + np.arange(len(x))))
+    s[1:] = 0.0
+    u *= s
+    return np.sum(u @ vt)
+
+
+def asked_for_as_an_array(x):
+    b = np.asarray(x * 1, dtype=float)
+    b[0] = 2.0 * b[1]
+    c = (b * x).astype(float, copy=False)
+    c[-1] *= x[0]
+    return np.sum(b * c)
+
+
+def spread_out_and_written(x):
+    b = x * 1
+    c = np.broadcast_to(b[:1], b.shape) * 1.0
+    c[1:] += b[:-1]
+    return np.sum(c * c * b)
+
+
+@pytest.mark.parametrize("shape", [(3,), (6,)])
+@pytest.mark.parametrize(
+    "f",
+    [real_parts_written, eigenvalues_written, singular_values_written, asked_for_as_an_array, spread_out_and_written],
+)
+def test_tangents_of_what_is_written_into_can_be_written(f, shape):
+    x = np.random.default_rng(len(shape)).uniform(0.5, 2.0, shape)
+    assert verify(f, (x,), second=True).compiled
