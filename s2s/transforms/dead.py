@@ -3,6 +3,9 @@
 A statement is needed if it has an effect, or assigns a name that a needed statement reads; so a variable that only
 feeds itself round a loop is not needed. The user's statements are dropped only if they surely do nothing (`effects`);
 those of the reverse sweep are ours, and need not raise. A tape counts as a name that pushes and pops assign.
+
+A copy of a variable that may be unbound raises where it is (`bound`). If nothing needs the copy, the variable is still
+read, in a statement of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.transforms.bound import unbound_reads
 from s2s.transforms.effects import Knowledge, tape_operation
 from s2s.transforms.renaming import without_empty_branches
 from s2s.transforms.structure import assigned, blocks, captured, defs, is_reverse, uses, with_blocks
@@ -27,15 +31,17 @@ def remove_dead(fn: Function, known: Knowledge) -> Function:
     marks = _Marks(fn, known)
     marks.collect(fn.body, None)
     marks.spread()
-    return _without_overwritten(fn.with_body(_kept(fn.body, marks.needed, fn)), known)
+    return _without_overwritten(fn.with_body(_kept(fn.body, marks, fn)), known)
 
 
-def _kept(block: Sequence[Any], needed: set[int], fn: Function) -> list[Any]:
+def _kept(block: Sequence[Any], marks: _Marks, fn: Function) -> list[Any]:
     new = []
     for stmt in block:
-        if id(stmt) not in needed:
+        if id(stmt) not in marks.needed:
+            if id(stmt) in marks.raising:
+                new.append(core.place(gast.Expr(stmt.value), core.origin_of(stmt)))
             continue
-        stmt = with_blocks(stmt, lambda _, inner: _kept(inner, needed, fn))
+        stmt = with_blocks(stmt, lambda _, inner: _kept(inner, marks, fn))
         if isinstance(stmt, gast.If) and not core.is_exit(stmt):
             stmt = without_empty_branches(stmt, fn.facts)
         if stmt is not None:
@@ -76,6 +82,8 @@ class _Marks:
         self.definers: dict[str, list[Any]] = {}
         self.names: set[str] = set()
         self.always = captured(fn)
+        self.unsure = {id(stmt) for stmt, _ in unbound_reads(fn) if not is_reverse(stmt)}
+        self.raising: dict[int, Any] = {}  # the copies of what may be unbound
 
     def collect(self, block: Sequence[Any], parent: Any) -> None:
         """Note who assigns what; what has effects is needed."""
@@ -83,6 +91,8 @@ class _Marks:
             self.parents.setdefault(id(stmt), []).append(parent)
             for name in self.assigns(stmt):
                 self.definers.setdefault(name, []).append(stmt)
+            if id(stmt) in self.unsure and isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
+                self.raising[id(stmt)] = stmt
             if self.has_effect(stmt):
                 self.need(stmt)
             for _, inner in blocks(stmt):
@@ -98,17 +108,27 @@ class _Marks:
             self.waiting.append(stmt)
 
     def spread(self) -> None:
-        """What needed statements read, and what holds them, is needed."""
+        """What needed statements read, and what holds them, is needed; then what copies that may raise read."""
+        self.follow()
+        for stmt in self.raising.values():
+            if id(stmt) not in self.needed:
+                self.requires(stmt)
+                self.follow()
+
+    def requires(self, stmt: Any) -> None:
+        for parent in self.parents.get(id(stmt), ()):
+            if parent is not None:
+                self.need(parent)
+        for name in uses(stmt):
+            if name not in self.names:
+                self.names.add(name)
+                for definer in self.definers.get(name, ()):
+                    self.need(definer)
+
+    def follow(self) -> None:
         while self.waiting:
             stmt = self.waiting.pop()
-            for parent in self.parents.get(id(stmt), ()):
-                if parent is not None:
-                    self.need(parent)
-            for name in uses(stmt):
-                if name not in self.names:
-                    self.names.add(name)
-                    for definer in self.definers.get(name, ()):
-                        self.need(definer)
+            self.requires(stmt)
             if isinstance(stmt, (gast.For, gast.While)) and core.is_exit(stmt.body[-1]):
                 self.need(stmt.body[-1])
             if core.is_exit(stmt):
@@ -117,6 +137,8 @@ class _Marks:
     def has_effect(self, stmt: Any) -> bool:
         """Whether a statement does anything but assign names, its nested blocks apart."""
         ours = is_reverse(stmt)
+        if isinstance(stmt, gast.Expr) and id(stmt) in self.unsure:
+            return True
         if isinstance(stmt, (gast.Pass, gast.Break)) or core.is_exit(stmt):
             return False
         if any(name in self.always for name in defs(stmt)):

@@ -26,6 +26,7 @@ import gast
 from s2s import core
 from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
+from s2s.transforms.structure import uses
 from s2s.transforms.task import Task
 
 INPLACE = {
@@ -83,10 +84,14 @@ class _Versions:
         return self.unsure[variable]
 
     def settled(self, stmt: Any, env: Env) -> list[Any]:
-        """Copies of the names that may be unbound and that a statement itself reads, to versions of their own."""
+        """Copies of the names that may be unbound and that a statement itself reads, to versions of their own.
+
+        In the order of the reads: the first that is unbound raises.
+        """
         copies = []
-        for variable in sorted(_header_reads(stmt) & self.unsure.keys()):
-            if env.get(variable) == self.unsure[variable]:
+        read = _header_reads(stmt)
+        for variable in dict.fromkeys([*uses(stmt), *sorted(read)]):
+            if variable in read and env.get(variable, "") == self.unsure.get(variable):
                 env[variable] = self.fresh(variable)
                 copies.append(core.assign(env[variable], self.unsure[variable], core.origin_of(stmt)))
         return copies
