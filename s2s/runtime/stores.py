@@ -104,12 +104,22 @@ def taken(bar: Any, x: Any, part: Any) -> Any:
 
 
 def _held(bar: Any, x: Any) -> Iterator[tuple[Any, Any]]:
-    """A value and all that it holds, each with its cotangent or shadow."""
+    """A value and all that it holds, numbers apart, each with its cotangent or shadow."""
     yield bar, x
-    if not pytree.is_leaf(x):
-        for entry, child in pytree.children(x):
-            if bar[entry] is not None:
-                yield from _held(bar[entry], child)
+    if type(x) in _NUMBERS:
+        return
+    if type(x) is list or type(x) is tuple:
+        parts: Iterable[tuple[Any, Any]] = zip(bar, x)
+    else:
+        parts = () if pytree.is_leaf(x) else ((bar[entry], child) for entry, child in pytree.children(x))
+    for place, child in parts:
+        if type(child) is np.ndarray and place is not None:
+            yield place, child
+        elif type(child) not in _NUMBERS and place is not None:
+            yield from _held(place, child)
+
+
+_NUMBERS = frozenset({float, int, bool, complex, np.ndarray, np.float64, np.float32, np.complex128, np.int64, np.bool_})
 
 
 def _common(x: Any, part: Any) -> tuple[Any, Any]:
@@ -130,7 +140,15 @@ def _addresses(x: Any) -> Any:
 
 def slot(bar: Any, x: Any, part: Any) -> Any:
     """The shadow at the one place where x holds the container `part`."""
-    places = [place for place, held in _held(bar, x) if held is part]
+    return _one([place for place, held in _held(bar, x) if held is part])
+
+
+def slot_of_item(bar: Any, x: Any, part: Any) -> Any:
+    """`slot` in a list that holds `part` itself, if anywhere: nothing within its items is a container."""
+    return _one([place for place, held in zip(bar, x) if held is part])
+
+
+def _one(places: list[Any]) -> Any:
     if len(places) != 1:
         raise ArgumentError(
             "a list or dict that is written into stands in several places of another one",

@@ -195,7 +195,7 @@ ROWS: list[tuple[str, Any, str]] = [
     ("x= index value", stores, "seen_item"),
     ("x= part value", stores, "seen"),
     ("bar! x part", stores, "taken"),
-    ("bar~ x part", stores, "slot"),
+    ("bar~ x part", stores, "slot slot_of_item"),
     ("bar!", stores, "emptied"),
     ("x_dot!~ x part part_dot~", stores, "put_in_place"),
     ("x", stores, "private"),

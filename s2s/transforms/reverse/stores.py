@@ -110,7 +110,8 @@ class Stores:
         sweep.own(y, bars, out, origin)
         bar, state = core.name(sweep.bar(y)), bars.pop(y)
         if K.children(sweep.kind(value)) is not None:
-            place = core.call(sweep.namer.bind("slot", S.slot), bar, x, part)
+            search = S.slot_of_item if _is_flat(sweep.kind(x)) else S.slot
+            place = core.call(sweep.namer.bind(search.__name__, search), bar, x, part)
             self.places[value.id] = sweep.held(place, out, origin)
             if value.id in sweep.active:
                 g = core.call(sweep.namer.bind("emptied", S.emptied), self.places[value.id])
@@ -307,6 +308,17 @@ class Stores:
             shape = fragments.shape(value.id, stmts, origin)
             part = fragments.emit(stmts, "g", core.call(sweep.namer.numpy("reshape"), part, shape), origin)
         return fragments.emit(stmts, "g", fragments.cast(part, y, value, stmts, origin), origin)
+
+
+def _is_flat(kind: K.Kind) -> bool:
+    """Whether a kind is a list of containers that hold none."""
+    inner = K.children(kind) if isinstance(kind, (K.List, K.Sequence)) else None
+    held = [K.children(item) for item in inner or ()]
+    return bool(held) and all(items is not None and not any(map(_may_hold, items)) for items in held)
+
+
+def _may_hold(kind: K.Kind) -> bool:
+    return K.children(kind) is not None or not K.is_known(kind)
 
 
 def _is_all(index: Any) -> bool:
