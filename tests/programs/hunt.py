@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from tests.programs.generator import Writer, arguments, define
 from tests.programs.inplace import InplaceWriter
+from tests.programs.lists import ListWriter
 from tests.programs.shrink import shrunk
 from tests.programs.verify import verify
 
@@ -126,11 +127,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=1000, help="how many programs")
     parser.add_argument("--nesting", type=int, default=3, help="how deep blocks lie in one another")
     parser.add_argument("--inplace", action="store_true", help="programs that write in place")
+    parser.add_argument("--lists", action="store_true", help="programs of lists that change")
     parser.add_argument("--stages", action="store_true", help="run the program after each pass too")
     parser.add_argument("--first", action="store_true", help="stop at the first that fails, and print it as it is")
     parser.add_argument("--show", action="store_true", help="print the programs and do no more")
     given = parser.parse_args(arguments)
-    writer, total = (InplaceWriter if given.inplace else Writer), Findings()
+    writer: type[Writer] = InplaceWriter if given.inplace else ListWriter if given.lists else Writer
+    total = Findings()
     for seed in range(given.seed, given.seed + given.count):
         if given.show:
             print(f"# seed {seed}\n{writer(seed, given.nesting).program().text}")

@@ -6,6 +6,7 @@ from tests.programs.expressions import ARRAY, MATRIX, SCALAR
 from tests.programs.generator import NOT_COMPILED, Writer
 from tests.programs.hunt import explore
 from tests.programs.inplace import INPLACE, InplaceWriter
+from tests.programs.lists import ListWriter
 from tests.programs.shrink import shrunk
 
 # What a statement of the generator is counted as, besides the kinds of its expressions.
@@ -52,6 +53,25 @@ def test_many_random_programs_are_right(writer, start):
 @pytest.mark.parametrize("start", range(20_000, 22_000, 500))
 def test_many_random_programs_are_right_at_every_stage(writer, start):
     right_and_compiled(explore(range(start, start + 500), writer, each_stage=True), writer)
+
+
+def right(found):
+    """Programs of lists are right, and three in ten at least are compiled and compared."""
+    counts = found.counts
+    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    assert counts["compiled"] - counts["raised"] >= 0.3 * counts["programs"], found
+    assert counts["finite"] - counts["kink"] >= 0.7 * counts["programs"], found
+
+
+@pytest.mark.parametrize("start", [0, 60])
+def test_random_programs_of_lists_are_right(start):
+    right(explore(range(start, start + 60), ListWriter, nesting=2, each_stage=start > 0))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("start", range(10_000, 12_000, 500))
+def test_many_random_programs_of_lists_are_right(start):
+    right(explore(range(start, start + 500), ListWriter))
 
 
 @WRITERS
