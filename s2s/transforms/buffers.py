@@ -12,6 +12,7 @@ copied before it is written into. Each is right wherever it stands; here the pro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -117,12 +118,12 @@ class _Buffers:
         self.operations = holders.operations
         self.kind = holders.kind
         self.reads = reads_of(fn)
-        self.definitions = definitions_of(fn)
+        self.definitions = definitions_of(fn) + Counter(fn.param_names)
         self.indices: dict[str, Any] = {}  # of the block that is visited, what is assigned once in terms of what is not
 
     def indices_of(self, stmts: Sequence[Any]) -> dict[str, Any]:
         """The sums of integers that a block names, for indices, of names that do not change in it."""
-        changing = {n for s in stmts for n in all_defs(s)}
+        changing = {n for s in stmts for n in all_defs(s) if self.definitions[n] != 1}
         found = {}
         for stmt in stmts:
             name, value = assigned(stmt), getattr(stmt, "value", None)
@@ -192,7 +193,7 @@ class _Buffers:
     # --- writes that are undone before they are read ---
 
     def without_undone(self, stmts: list[Any]) -> list[Any]:
-        """`p = x[...]; s = p.copy(); x[...] = v` and later `x[...] = s`, if nothing between has to do with x: nothing."""
+        """`p = x[...]; s = p.copy(); x[...] = v` and later `x[...] = s`, if nothing between has to do with x: none."""
         at = 2
         while at < len(stmts):
             back = self.undone(stmts, at)
@@ -270,7 +271,7 @@ class _Buffers:
 
 _MAKES = {np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.zeros, np.ones, np.full, np.array, np.copy}
 _MAKES |= {np.ndarray.copy, np.outer, np.dot, numeric.scatter}
-_SUMS = {np.sum, np.dot, np.outer, *OPERATORS.values()}
+_SUMS = {np.sum, np.dot, np.outer, numeric.guarded_divide, numeric.guarded_multiply, *OPERATORS.values()}
 
 
 def _is_array(kind: K.Kind) -> bool:

@@ -138,6 +138,18 @@ def _sign_in_product(expr: Any, look: Look) -> Any:
     return None
 
 
+def _sign_in_dot(expr: Any, look: Look) -> Any:
+    """`np.dot(-a, v)` is `-np.dot(a, v)`, which is smaller than a where v is a vector."""
+    if look.function(expr) is not np.dot or len(expr.args) != 2:
+        return None
+    for i, vector in ((0, expr.args[1]), (1, expr.args[0])):
+        inner = _negated(look.made(expr.args[i]))
+        if inner is not None and K.ndim_of(look.kind(vector)) == 1:
+            args = [inner if j == i else arg for j, arg in enumerate(expr.args)]
+            return gast.UnaryOp(gast.USub(), core.rebuilt(expr, args=args))
+    return None
+
+
 # --- products ---------------------------------------------------------------------------------------------------
 
 
@@ -296,7 +308,7 @@ _REWRITINGS: dict[type, tuple[_Rewriting, ...]] = {
     gast.BinOp: (_constants, _one, _sign_in_sum, _sign_in_product, _reciprocal, _left_association,
                  _scaled_twice, _one_inside, _stretched_operand, _stretched_result),
     gast.UnaryOp: (_double_sign, _stretched_result),
-    gast.Call: (_same_shape, _stretched_factor, _factor_of_zero),
+    gast.Call: (_same_shape, _stretched_factor, _factor_of_zero, _sign_in_dot),
 }  # fmt: skip
 # `unbroadcast` gives its argument itself where the shapes are equal: leaving it out shares nothing that was not shared.
 _NO_NEW_ALIAS = (_constants, _same_shape, _stretched_factor, _factor_of_zero)

@@ -300,6 +300,9 @@ class _Propagation:
 
     def learn(self, name: str, expr: Any) -> None:
         """Kind and shape of a new temporary, as `infer` would find them."""
+        if isinstance(expr, gast.Call):
+            self.known.learn(name, result_kind(self.function(expr), tuple(map(self.kind, expr.args))), None)
+            return
         unary = isinstance(expr, gast.UnaryOp)
         operands = (expr.operand,) if unary else (expr.left, expr.right)
         function = operator.neg if unary else OPERATORS[type(expr.op)]

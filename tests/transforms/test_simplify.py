@@ -438,6 +438,36 @@ def test_an_index_is_held_in_a_loop_that_changes_what_it_is_beside():
     np.testing.assert_equal(run(core.check(simplify(fn, TASK)), v, 6, range(3)), run(fn, v, 6, range(3)))
 
 
+def test_sign_of_a_matrix_is_moved_out_of_products_with_vectors():
+    matrix = K.Array(np.dtype(float), 2)
+    text = """
+        def f(m, v, w):
+            # reverse
+            t··1 = -m
+            a = np.dot(t··1, v)
+            t··2 = np.dot(w, t··1)
+            r = a + t··2
+            return r
+        """
+    kinds = dict.fromkeys(["v", "w", "a", "t··2", "r"], VECTOR) | dict.fromkeys(["m", "t··1"], matrix)
+    fn = simplified(text, kinds)
+    assert "-m" not in text_of(fn)
+    m, v, w = np.arange(9.0).reshape(3, 3), np.arange(3.0) - 1, np.arange(3.0) * 2
+    np.testing.assert_array_equal(run(fn, m, v, w), np.dot(-m, v) + np.dot(w, -m))
+
+
+def test_sign_of_a_matrix_stays_in_a_product_with_a_matrix():
+    text = """
+        def f(m, w):
+            # reverse
+            t··1 = -m
+            r = np.dot(t··1, w)
+            return r
+        """
+    kinds = dict.fromkeys(["m", "w", "t··1", "r"], K.Array(np.dtype(float), 2))
+    assert "-m" in text_of(simplified(text, kinds))
+
+
 def test_signs_of_numbers_are_moved_out_of_products_though_they_are_read_twice():
     assert reverse("t··1 = -x", "t··2 = t··1 * z", "a = y + t··2", "t··3 = t··1 * y",
                    "r = a + t··3") == ["t··4 = x * z", "a = y - t··4", "t··5 = x * y", "r = a - t··5"]  # fmt: skip
