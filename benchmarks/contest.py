@@ -48,6 +48,18 @@ def with_s2s(program: types.ModuleType) -> Callable[..., Any]:
     return s2s.grad(program.primal, argnums(program), strict=True)
 
 
+def with_numba(program: types.ModuleType) -> Callable[..., Any] | None:
+    """The same gradient, compiled by Numba where it can be: the compilation is not counted."""
+    import s2s
+
+    gradient = s2s.grad(program.primal, argnums(program), backend="numba")
+    try:
+        gradient(*program.args())
+    except s2s.errors.BackendError:
+        return None
+    return gradient
+
+
 def with_autograd(program: types.ModuleType) -> Callable[..., Any] | None:
     if getattr(program, "inplace", False):
         return None
@@ -67,7 +79,7 @@ def with_jax(program: types.ModuleType) -> Callable[..., Any] | None:
     return lambda *args: jax.block_until_ready(compiled(*args))
 
 
-PEERS = {"autograd": with_autograd, "jax jit": with_jax}
+PEERS = {"s2s numba": with_numba, "autograd": with_autograd, "jax jit": with_jax}
 
 
 def contestants(program: types.ModuleType) -> dict[str, Callable[..., Any]]:

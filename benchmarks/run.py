@@ -20,7 +20,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_
 
 import contest
 
-COLUMNS = ["primal", "by hand", "s2s", "autograd", "jax jit"]
+COLUMNS = ["primal", "by hand", "s2s", "s2s numba", "autograd", "jax jit"]
 RATIOS = ["s2s/hand", "s2s/autograd", "hand/primal", "memory/hand"]
 LIMITS = {"overhead": 1.15, "arrays": 1.05}
 MEMORY = 1.1  # times the peak of the gradient by hand, for programs that write into memory

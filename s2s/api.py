@@ -56,7 +56,8 @@ def grad(*args: Any, **keywords: Any) -> Any:
     argnums: the position or name of the parameter to differentiate by, or a sequence of them; a method's positions
         count after `self`. Of a container (list, tuple, dict, namedtuple, dataclass) the gradient has its structure.
     has_aux: `f` returns `(value, aux)`; the gradient function returns `(gradient, aux)`.
-    backend: "numpy", or None for that of the arguments.
+    backend: "numpy", or None for that of the arguments; "numba" has Numba compile the generated code, a probe: loops
+        over numbers and arrays, without the tape. Raises BackendError for what Numba does not compile.
     strict: raise UnsupportedSyntaxError where the function would be recorded on the tape, with a warning.
 
     The result is called with the arguments of `f`, and the keyword `out_bar` for another seed than 1.0. It gives the
@@ -329,11 +330,11 @@ def _derivative(
     backend: str | None = None,
     strict: bool = False,
 ) -> Any:
-    if backend not in (None, "numpy"):
+    if backend not in (None, "numpy", "numba"):
         raise BackendError(f"gradients are not generated for the backend {backend!r} yet", hint="leave `backend` out.")
     if f is None:
         return functools.partial(_derivative, mode, argnums=argnums, has_aux=has_aux, backend=backend, strict=strict)
-    return GradientFunction(f, mode, argnums, has_aux, strict)
+    return GradientFunction(f, mode, argnums, has_aux, strict, backend=backend)
 
 
 def _is_eager(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:

@@ -129,6 +129,7 @@ assert rules.find(special.erf) is not None
 def test_no_optional_package_is_imported_at_the_top():
     optional = {"cupy", "numba", "scipy", "dask", "jax", "torch"}
     later = {module for modules in LATER.values() for module in modules}
+    later.add("s2s.runtime.backends.jitted")  # imported where backend="numba" is asked for
     for path in MODULES:
         if "s2s." + dotted(path) in later:
             continue  # imported once its library has been
@@ -136,3 +137,11 @@ def test_no_optional_package_is_imported_at_the_top():
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not optional & {name.split(".")[0] for name in names}, path
+
+
+def test_numba_is_imported_only_where_it_is_asked_for():
+    program = """
+import sys, s2s
+assert s2s.grad(lambda x: x * x)(3.0) == 6.0 and "numba" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -54,6 +54,7 @@ class GradientFunction:
         has_aux: bool = False,
         strict: bool = False,
         skip: int = 0,
+        backend: str | None = None,
     ) -> None:
         """skip: how many leading parameters `argnums` does not count (`self`)."""
         inner = f if isinstance(f, GradientFunction) else None
@@ -69,11 +70,11 @@ class GradientFunction:
         if self._in_class and layout.positional[:1] == ("cls",):
             # Below @classmethod: from Python 3.13 on it calls us without asking for a method first.
             skip = 1
-        self._arguments = (f, mode, argnums, has_aux, strict, skip)
+        self._arguments = (f, mode, argnums, has_aux, strict, skip, backend)
         before = len(self.bound) + skip
         selection = select(layout, argnums, before, getattr(f, "__name__", self.primal.__name__))
         summed = mode == "elementwise_grad"
-        request = Request("grad" if mode == "elementwise_grad" else mode, selection, has_aux, strict, summed)
+        request = Request("grad" if mode == "elementwise_grad" else mode, selection, has_aux, strict, summed, backend)
         self.driver: Driver = Driver(self.primal, request, inner.driver if inner else None)
         if target.bound or target.keywords:
             self._call_by(_with_bound(self.driver, self.bound, self.keywords))
@@ -106,8 +107,8 @@ class GradientFunction:
     @functools.cached_property
     def _method(self) -> GradientFunction:
         """The same as a method: `argnums` counts after `self`."""
-        f, mode, argnums, has_aux, strict, skip = self._arguments
-        return self if skip else GradientFunction(f, mode, argnums, has_aux, strict, skip=1)
+        f, mode, argnums, has_aux, strict, skip, backend = self._arguments
+        return self if skip else GradientFunction(f, mode, argnums, has_aux, strict, 1, backend)
 
     def __set_name__(self, owner: type, name: str) -> None:
         if self._in_class:
@@ -132,7 +133,7 @@ class GradientFunction:
 
     def __reduce__(self) -> Any:
         """By qualified name, where that leads here; else by what it was made from."""
-        skip = self._arguments[-1]
+        skip = self._arguments[5]
         if skip and len(self.bound) == 1:
             return getattr, (self.bound[0], self.__name__)
         if named(self.__module__, self.__qualname__) is self:

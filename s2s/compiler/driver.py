@@ -31,7 +31,7 @@ from s2s.compiler.objects import kinds_of, reached
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import Reliance, primal_of, relies_on
 from s2s.compiler.store import STORE, Compiled
-from s2s.errors import ArgumentError, NotCompiled, S2SError
+from s2s.errors import ArgumentError, BackendError, NotCompiled, S2SError
 from s2s.kinds import Kind
 from s2s.rules.registry import registry
 from s2s.runtime.stores import disjoint
@@ -53,6 +53,7 @@ class Request:
     has_aux: bool = False
     strict: bool = False
     summed: bool = False  # of the sum of the function's value
+    backend: str | None = None  # "numba": what compiles the generated code
 
 
 @dataclass(frozen=True)
@@ -214,13 +215,15 @@ class Driver:
             compiled = Compiled(refusal=NotCompiled(reason))
         else:
             compiled = self.compiled(kinds, self._resting_on)
+        if self.request.backend == "numba":
+            return Variant(kinds, self._by_numba(kinds, compiled), compiled)
         if compiled.refusal is not None and self.request.strict:
             raise strict_error(compiled.refusal)
         blamed: Blamed = {}
         if compiled.refusal is not None and self.inner is None and self.request.mode in ("grad", "value_and_grad"):
             compiled, blamed = self._without(kinds, compiled, reached)
         if compiled.built is not None:
-            call = self._adapted(compiled.built.function)
+            call = self._adapted(compiled.built.function, compiled.built.function)
             call = self._unshared(call) if compiled.writes else call
             return Variant(kinds, self._by_call(call, blamed) if blamed else call, compiled)
         assert compiled.refusal is not None
@@ -316,18 +319,34 @@ class Driver:
         assert inner.built is not None
         return PROGRAM.lower(inner.built.function)
 
-    def _adapted(self, generated: types.FunctionType) -> Callable[..., Any]:
-        """The generated function as a variant calls it: seeded under our name, giving the gradients that are wanted."""
+    def _by_numba(self, kinds: Mapping[str, Kind], compiled: Compiled) -> Callable[..., Any]:
+        """A variant that Numba compiles."""
+        from s2s.compiler.jit import compiled_by_numba
+
+        if self.request.has_aux:
+            raise BackendError("auxiliary results are not compiled by Numba", hint="leave `has_aux` out.")
+        sweeps = [] if compiled.built is None else PROGRAM.callees.with_callees(compiled.built)
+        params, with_value = self.request.selection.params, self.request.mode == "value_and_grad"
+        called = compiled_by_numba(compiled, kinds, sweeps, params, with_value)
+        assert compiled.built is not None
+        call = self._adapted(compiled.built.function, called)
+        return self._unshared(call) if compiled.writes else call
+
+    def _adapted(self, generated: types.FunctionType, called: Callable[..., Any]) -> Callable[..., Any]:
+        """The generated function as a variant calls it: seeded under our name, giving the gradients that are wanted.
+
+        called: what is called in its place, by its parameters.
+        """
         if self.request.mode in ("jvp", "vjp"):
-            return generated
+            return called
         seed = next(n for n in reversed(layout_of(generated).kwonly) if n not in self.layout.names)
         request, ours = self.request, self.layout.seed
         if seed == ours and request.selection.whole:
-            return generated
+            return called
 
         def call(*args: Any, **keywords: Any) -> Any:
             keywords[seed] = keywords.pop(ours)
-            result = generated(*args, **keywords)
+            result = called(*args, **keywords)
             if request.selection.whole:
                 return result
             if request.mode == "value_and_grad":
@@ -360,7 +379,7 @@ class Driver:
         if disjoint(given) and all(disjoint([a, b]) for a in given for b in free):
             return None
         refusal = NotCompiled("an argument that is written into shares memory with another one, or with a global")
-        if self.request.strict:
+        if self.request.strict or self.request.backend == "numba":
             raise strict_error(refusal)
         return refusal
 
