@@ -328,8 +328,13 @@ class _Stores:
         if not others or K.children(self.kind(core.name(part))) is None:
             return
         read = self.views.single.get(part)
-        if not isinstance(read, gast.Subscript) or list(others) != [getattr(read.value, "id", None)]:
+        is_item = isinstance(read, gast.Subscript) and not isinstance(self.slice_kind(read.slice), K.Slice)
+        if not is_item or list(others) != [getattr(read.value, "id", None)]:
             raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(others[0])), origin=core.origin_of(stmt))
+
+    def slice_kind(self, index: Any) -> K.Kind:
+        """The kind of an index; a part of a list is a new one."""
+        return K.Slice() if isinstance(index, gast.Slice) else self.kind(index)
 
     def seen(self, name: str, view: Any, of: str, env: Env, origin: Any) -> Any:
         """The statement that makes a new version of a name, which sees what was written through another one."""

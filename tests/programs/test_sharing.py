@@ -249,6 +249,17 @@ def list_of_two_names_that_is_appended_to(x):
     return np.sum(other[-1] * t)
 
 
+@shares(*VECTORS)
+def part_of_a_list_that_is_written_into(x):
+    a = x * x
+    held = [a, a[1:]]
+    others = held[:]
+    others[0] = others[1]
+    others[0][0] = a[3]
+    held[1] *= 2.0
+    return np.sum(held[0] * x) + np.sum(others[0] * held[1])
+
+
 # --- what is chosen when the program runs ---
 
 
