@@ -327,7 +327,7 @@ class _Stores:
         """A list or dict that is written into is seen in the one other that it was read from as an item, at most."""
         if not others or K.children(self.kind(core.name(part))) is None:
             return
-        read = self.views.single.get(part)
+        read: Any = self.views.single.get(part)
         is_item = isinstance(read, gast.Subscript) and not isinstance(self.slice_kind(read.slice), K.Slice)
         if not is_item or list(others) != [getattr(read.value, "id", None)]:
             raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(others[0])), origin=core.origin_of(stmt))

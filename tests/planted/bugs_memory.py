@@ -231,8 +231,8 @@ BUGS = [
     Bug(
         name="tangents share memory where values do not",
         where="s2s.transforms.forward:_Forward.own",
-        text=('        return core.call(self.namer.numpy("array"), self.hold(tangent, out, origin))'),
-        becomes="        return tangent",
+        text="return core.call(copy, self.hold(tangent, out, origin))",
+        becomes="return tangent",
         check="trap buffers_swapped",
         found_by="arguments that are left alone",
     ),
