@@ -23,6 +23,7 @@ def caught(errors: Errors, function: Callable[..., Any], *args: Any, **kwargs: A
 
     A call that steps an iterator is not made: the iterator would be spent.
 
+    >>> import operator
     >>> caught(ZeroDivisionError, operator.truediv, 1.0, 0.0)
     ZeroDivisionError('float division by zero')
     """

@@ -1,14 +1,8 @@
-"""The catalog's samples as a user meets them: compiled backward and forward, and on the tape, against differences.
-
-What is not compiled yet is told by the constructs of a sample (`refusal`). Such a sample is not passed over: the
-compiler must refuse it with the reason, and the tape must differentiate it.
-"""
+"""The catalog's samples as a user meets them: compiled backward and forward, and on the tape, against differences."""
 
 from __future__ import annotations
 
-import ast
 import functools
-import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +12,7 @@ import pytest
 
 import s2s
 from s2s.autograd.record import tape_value_and_grad
-from s2s.errors import FallbackWarning, MissingRuleError, UnsupportedSyntaxError
+from s2s.errors import MissingRuleError, UnsupportedSyntaxError
 from tests.catalog import catalog, weighing
 
 Sample = dict[str, Any]
@@ -37,16 +31,6 @@ NO_TANGENT = {"numpy.linalg.svd#0", "numpy.linalg.qr#6"}
 
 def label(sample: Sample) -> str:
     return str(sample["id"])
-
-
-def refusal(sample: Sample) -> str | None:
-    """Why a sample is not compiled yet, as a pattern of the message; None if it must be."""
-    nodes = list(ast.walk(ast.parse(catalog.source(sample))))
-    return "`def` is not compiled" if any(isinstance(node, ast.Lambda) for node in nodes) else None
-
-
-COMPILED = [sample for sample in SAMPLES if refusal(sample) is None]
-REFUSED = [sample for sample in SAMPLES if refusal(sample) is not None]
 
 
 class Case:
@@ -107,13 +91,13 @@ def assert_tangent(about: Case) -> None:
     assert catalog.agree(catalog.leaves(tangent), expected, about.tolerance), f"{tangent}, by differences {expected}"
 
 
-@pytest.mark.parametrize("sample", COMPILED, ids=label)
+@pytest.mark.parametrize("sample", SAMPLES, ids=label)
 def test_compiled_gradient(sample: Sample) -> None:
     about = case(sample["id"])
     about.assert_gradient(compiled_gradient(about))
 
 
-@pytest.mark.parametrize("sample", COMPILED, ids=label)
+@pytest.mark.parametrize("sample", SAMPLES, ids=label)
 def test_compiled_tangent(sample: Sample) -> None:
     about = case(sample["id"])
     if sample["id"] in NO_TANGENT:
@@ -127,24 +111,6 @@ def test_compiled_tangent(sample: Sample) -> None:
 def test_tape_gradient(sample: Sample) -> None:
     about = case(sample["id"])
     about.assert_gradient(tape_gradient(about))
-
-
-@pytest.mark.parametrize("sample", REFUSED, ids=label)
-def test_what_is_not_compiled_is_refused_and_recorded(sample: Sample) -> None:
-    about = case(sample["id"])
-    reason = refusal(sample)
-    assert reason is not None
-    with pytest.raises(UnsupportedSyntaxError, match=re.escape(reason)):
-        compiled_gradient(about)
-    with pytest.raises(UnsupportedSyntaxError, match=re.escape(reason)):
-        s2s.jvp(about.f, about.args, about.directions, strict=True)
-    with pytest.warns(FallbackWarning, match=re.escape(reason)):
-        found = s2s.grad(about.loss, argnums=tuple(range(len(about.args))))(*about.args)
-    about.assert_gradient(found)
-    with pytest.warns(FallbackWarning, match=re.escape(reason)):
-        _, tangent = s2s.jvp(about.f, about.args, about.directions)
-    expected = catalog.derivative(about.f, about.args, about.directions)
-    assert catalog.agree(catalog.leaves(tangent), expected, about.tolerance)
 
 
 @pytest.mark.parametrize("sample", KINKS, ids=label)
