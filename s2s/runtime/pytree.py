@@ -4,8 +4,9 @@ An argument may be a list, tuple, dict, namedtuple, dataclass or SimpleNamespace
 *pytree* apart and puts it together; records are registered with it in a namespace of our own when they are first met.
 
 The cotangent of a container is gathered in a *shadow*: plain lists for what is indexed by position, plain dicts for
-what is read by key or field, and for a leaf zeros, or None where no derivative exists. A shadow is written in place,
-whatever the container allows, and needs no registration:
+what is read by key or field, and for a leaf zeros, or None where no derivative exists. An integer has the zero of a
+number, since code that is compiled once may meet a float in its place. A shadow is written in place, whatever the
+container allows, and needs no registration:
 
     params     ({"w": array([1., 2.]), "name": "net"}, 3.0)
     shadow     [{"w": array([0., 0.]), "name": None}, 0.0]
@@ -199,12 +200,16 @@ def carries_derivative(leaf: Any) -> bool:
     return isinstance(leaf, (float, complex))
 
 
+def _is_number(leaf: Any) -> bool:
+    return isinstance(leaf, (int, float, complex, np.bool_, np.number))
+
+
 def shadow(tree: Any) -> Any:
     """Zeros in the shape of a tree, to be accumulated into; see the module."""
     if is_leaf(tree):
-        if not carries_derivative(tree):
-            return None
-        return np.zeros(tree.shape, tree.dtype) if isinstance(tree, np.ndarray) else 0.0
+        if isinstance(tree, np.ndarray):
+            return np.zeros(tree.shape, tree.dtype) if carries_derivative(tree) else None
+        return 0.0 if _is_number(tree) else None
     parts = [(entry, shadow(child)) for entry, child in children(tree)]
     return dict(parts) if _by_key(tree) else [child for _, child in parts]
 
@@ -212,7 +217,7 @@ def shadow(tree: Any) -> Any:
 def as_shadow(tree: Any, bar: Any) -> Any:
     """A cotangent in the structure of a tree as a shadow, which holds the cotangent's own leaves."""
     if is_leaf(tree):
-        return bar if carries_derivative(tree) else None
+        return bar if carries_derivative(tree) else shadow(tree)
     bars = dict(children(bar))
     parts = [(entry, as_shadow(child, bars[entry])) for entry, child in children(tree)]
     return dict(parts) if _by_key(tree) else [child for _, child in parts]
@@ -306,8 +311,16 @@ def add_tangents(a: Any, b: Any) -> Any:
 
 
 def zero_tangent(tree: Any) -> Any:
-    """The tangent of what does not change: a tree like another, with zeros for what carries a derivative."""
-    return unshadow(tree, shadow(tree))
+    """The tangent of what does not change: a tree like another, with zeros for its numbers and arrays, integers too."""
+    return map(_zero_like, tree)
+
+
+def _zero_like(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray):
+        return np.zeros(leaf.shape, leaf.dtype if carries_derivative(leaf) else float)
+    if carries_derivative(leaf):
+        return type(leaf)(0.0)
+    return 0.0 if _is_number(leaf) else leaf
 
 
 def tangent_or_zero(tangent: Any) -> Any:

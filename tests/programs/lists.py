@@ -13,17 +13,17 @@ PAIRS = [
     "P.append(({S}, {s}))", "P.append(t)", "P.insert(0, ({s}, {S}))", "P.insert({k}, t)", "P[{k}] = ({S}, {s})",
     "P[{k}] = t", "P.reverse()", "P += [t, ({s}, {s})]", "P[0], P[-1] = P[-1], P[0]", "P.extend([({S}, {s})])",
     "t = P[{k}]", "t = P[{k}]", "t = ({S}, {s})", "{s} = t[0] * 0.5 + math.sin(t[1])", "{s} = P[{k}][1] * 0.5",
-    "{s}, _ = P[{k}]", "t = (t[1], P[{k}][0] * 0.5)",
+    "{s}, _ = P[{k}]", "P.append((1, {s}))", "t = (t[1], P[{k}][0] * 0.5)",
 ]  # fmt: skip
 LISTS = [
     "Q[{k}].append({S})", "Q[{k}][0] = {S}", "Q[{k}][-1] *= math.sin({s})", "r.append({s})", "r[0] = {S}",
     "r[-1] += {S}", "r = Q[{k}]", "r = Q[{k}]", "r = [{S}, {s}]", "{s} = r[-1] * 0.5 + Q[{k}][0] * 0.3",
-    "Q.append([{S}])", "Q[{k}] = [{s}, {S}]", "{s} = sum(Q[{k}]) * 0.3", "Q[0], Q[-1] = Q[-1], Q[0]",
+    "Q.append([{S}])", "Q.append([2, {s}])", "Q[{k}] = [{s}, {S}]", "{s} = sum(Q[{k}]) * 0.3", "Q[0], Q[-1] = Q[-1], Q[0]",
     "{s} = math.sin(r[0] * r[-1])", "r[0], r[-1] = r[-1] * 0.5, r[0]",
 ]  # fmt: skip
 NUMBERS = [
     "T.append({S})", "T.insert(0, {s})", "T[{k}] = {S}", "T[{k}] *= {s}", "T += [{s}, {S}]", "{s} = sum(T) * 0.3",
-    "T.reverse()", "T.clear()", "T = [{S}]",
+    "T.reverse()", "T.clear()", "T = [{S}]", "T = [1, 2]", "T.append(n)",
 ]  # fmt: skip
 TAKEN = {
     "P": ["{s}, {s} = P.pop()", "t = P.pop()", "t = P.pop(0)", "{s} = P.pop(0)[1]", "P.pop()", "del P[0]"],

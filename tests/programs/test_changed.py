@@ -268,6 +268,58 @@ def lists_in_a_dict(x):
     return found["a"][-1] * found["b"][0] * found["a"][1]
 
 
+# --- integers where floats stand later, or in other rounds ---
+
+
+@changes
+def counts_beside_values(x):
+    lists = [[0, x[0]], [0, x[1]]]
+    for i in range(3):
+        row = lists[i % 2]
+        row[0] += 1
+        row[1] = row[1] * x[i]
+        row.append(row[1] * row[0])
+    return lists[0][-1] * lists[1][1] * lists[0][0]
+
+
+@changes
+def integer_replaced(x):
+    values = [0, 1]
+    for v in x:
+        values.append(v)
+    values[0] = values[-1] * values[1]
+    return values[0] * values[1] * values[2]
+
+
+@changes
+def recurrence_that_starts_with_integers(x):
+    values = [2, 3]
+    for i in range(2):
+        values[i] = values[i - 1] * x[i]
+    return values[1] * values[0]
+
+
+@changes
+def pairs_of_integers_first(x):
+    pairs = [(2, 3)]
+    for v in x:
+        pairs.append((v, v * v) if len(pairs) % 2 else (v, 1))
+    a, b = pairs[0]
+    c, d = pairs.pop()
+    return a * b * x[0] + c * d + pairs[1][0] * pairs[0][1]
+
+
+@changes
+def integers_in_turn(x):
+    pairs, s = [], 1.0
+    for v in x:
+        pairs.append((1, v) if len(pairs) % 2 else (v, 1))
+    while pairs:
+        a, b = pairs.pop()
+        s = s * a * b + a
+    return s
+
+
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("f", "shape"), CHANGING)
 def test_changed(f, shape, seed):

@@ -63,9 +63,9 @@ def right(found):
     assert counts["finite"] - counts["kink"] >= 0.7 * counts["programs"], found
 
 
-@pytest.mark.parametrize("start", [0, 60])
+@pytest.mark.parametrize("start", [0, 80])
 def test_random_programs_of_lists_are_right(start):
-    right(explore(range(start, start + 60), ListWriter, nesting=2, each_stage=start > 0))
+    right(explore(range(start, start + 50), ListWriter, nesting=2, each_stage=start > 0))
 
 
 @pytest.mark.full

@@ -78,7 +78,7 @@ def test_shadow_mirrors_with_lists_and_dicts():
     tree = ({"w": np.ones((2, 3), np.float32), "n": 3}, Layer(np.ones(2), "a"), Point(1.0, None))
     mirror = pytree.shadow(tree)
     assert mirror[0]["w"].dtype == np.float32
-    assert mirror[0]["n"] is None
+    assert mirror[0]["n"] == 0.0 and isinstance(mirror[0]["n"], float)
     assert mirror[1]["name"] is None
     assert mirror[1]["scale"] == 0.0
     assert mirror[2] == [0.0, None]
