@@ -18,7 +18,8 @@ PAIRS = [
 LISTS = [
     "Q[{k}].append({S})", "Q[{k}][0] = {S}", "Q[{k}][-1] *= math.sin({s})", "r.append({s})", "r[0] = {S}",
     "r[-1] += {S}", "r = Q[{k}]", "r = Q[{k}]", "r = [{S}, {s}]", "{s} = r[-1] * 0.5 + Q[{k}][0] * 0.3",
-    "Q.append([{S}])", "Q.append([2, {s}])", "Q[{k}] = [{s}, {S}]", "{s} = sum(Q[{k}]) * 0.3", "Q[0], Q[-1] = Q[-1], Q[0]",
+    "Q.append([{S}])", "Q.append([2, {s}])", "Q[{k}] = [{s}, {S}]", "{s} = sum(Q[{k}]) * 0.3",
+    "Q[0], Q[-1] = Q[-1], Q[0]",
     "{s} = math.sin(r[0] * r[-1])", "r[0], r[-1] = r[-1] * 0.5, r[0]",
 ]  # fmt: skip
 NUMBERS = [
