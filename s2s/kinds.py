@@ -182,7 +182,7 @@ COMPLEX = Scalar(np.dtype(complex), python=True)
 STATIC_TYPES = (
     types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, np.ufunc, np.dtype,
     types.EllipsisType, types.CellType, types.MethodDescriptorType, types.GetSetDescriptorType,
-    types.WrapperDescriptorType,
+    types.WrapperDescriptorType, functools._lru_cache_wrapper,
 )  # fmt: skip
 
 

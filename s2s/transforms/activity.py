@@ -5,6 +5,7 @@ An active value that enters a function without a rule is no detail: the function
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -191,4 +192,5 @@ def _nodes(value: Any) -> list[Any]:
 
 
 def _has_source(function: Any) -> bool:
-    return isinstance(function, (types.FunctionType, types.MethodType, type)) or not callable(function)
+    known = (types.FunctionType, types.MethodType, functools._lru_cache_wrapper, type)
+    return isinstance(function, known) or not callable(function)

@@ -48,7 +48,7 @@ from s2s.transforms.sameshape import Broadcasts, new_axis, reduction, shape_key
 from s2s.transforms.samples import result_kind
 from s2s.transforms.structure import statements
 from s2s.transforms.task import Program, Task
-from s2s.transforms.usercalls import user_callee
+from s2s.transforms.usercalls import uncached, user_callee
 from s2s.transforms.versions import INPLACE
 
 NO_FACTS = Facts()
@@ -292,7 +292,7 @@ class _Inference:
             return chosen_kind(args, dict(keywords))
         if function in ITERATORS and {name for name, _ in keywords} <= {"start"}:
             return iterator_kind(function, (*args, *(kind for _, kind in keywords)))
-        user = user_callee(function, node)
+        user = user_callee(uncached(function), node)
         if user is not None:
             return K.UNKNOWN if self.program is None else self.program.result(user, args)
         rule = rules.find(function)

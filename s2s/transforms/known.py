@@ -27,6 +27,10 @@ import numpy as np
 from s2s.runtime import catching, numeric, ordering, pytree, stores
 from s2s.runtime.patterns import is_mapping, is_sequence
 
+# The nodes and weights of NumPy's quadratures.
+QUADRATURES = [("legendre", "leggauss"), ("chebyshev", "chebgauss"), ("laguerre", "laggauss"), ("hermite", "hermgauss"),
+               ("hermite_e", "hermegauss")]  # fmt: skip
+
 ROWS: list[tuple[str, Any, str]] = [
     # What writes into an argument.
     ("dst! src casting where", np, "copyto"),
@@ -147,6 +151,7 @@ ROWS: list[tuple[str, Any, str]] = [
     ("", builtins, "abs all any bool callable chr complex divmod float format frozenset hasattr hash id int "
                    "isinstance issubclass len ord pow range repr round slice str type"),
     ("", catching, "caught"),
+    *(("", getattr(np.polynomial, family), function) for family, function in QUADRATURES),
     ("", ordering, "sorting first_largest first_smallest is_indexed require_equal_lengths"),
     ("a x lo hi key()", bisect, "bisect bisect_left bisect_right"),
     ("", time, "time perf_counter process_time monotonic"),
@@ -240,7 +245,8 @@ STATIC = {len, isinstance, callable, hasattr, issubclass, np.ndim, np.iscomplexo
 PURE = STATIC | {range, int, float, complex, bool, tuple, list, dict, abs, min, max, sum, pow, round, divmod, slice,
                  str, any, all, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128,
                  np.complex64, bisect.bisect_left, bisect.bisect_right, ordering.sorting, ordering.first_largest,
-                 ordering.first_smallest, ordering.require_equal_lengths, sorted}  # fmt: skip
+                 ordering.first_smallest, ordering.require_equal_lengths, sorted,
+                 *(getattr(getattr(np.polynomial, family), function) for family, function in QUADRATURES)}  # fmt: skip
 ITERATORS = {zip, enumerate, reversed}
 # Functions whose result carries no derivative, whatever they are given.
 INERT = {print, isinstance, id, type, hash, repr, str, format, callable, hasattr, len, bool, int, is_mapping,

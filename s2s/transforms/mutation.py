@@ -202,10 +202,12 @@ class Mutation:
         """A write to an attribute is kept if it is of a number without derivative, or aside; others are refused."""
         if core.is_aside(stmt):
             return [stmt]
-        if isinstance(self.kind(stmt.value), (K.Int, K.Bool, K.Str, K.NoneKind)):
-            known = attribute_kind(self.kind(target.value), target.attr)
-            if isinstance(known, (K.Unknown, type(self.kind(stmt.value)))):
+        value, owner = self.kind(stmt.value), self.kind(target.value)
+        if isinstance(value, (K.Int, K.Bool, K.Str, K.NoneKind)):
+            if isinstance(attribute_kind(owner, target.attr), (K.Unknown, type(value))):
                 return [stmt]
+        if isinstance(owner, K.Static) and value == K.FLOAT == attribute_kind(owner, target.attr):
+            return [stmt]  # a number of a module; `activity` refuses one that carries a derivative
         raise NotCompiled("an in-place write to an attribute is not compiled yet", origin=origin)
 
     def fits(self, x: Any, value: K.Kind, origin: Any) -> None:

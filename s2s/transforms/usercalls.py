@@ -8,6 +8,7 @@ function (which the callee is specialised on), a stand-in takes its place that c
 from __future__ import annotations
 
 import dis
+import functools
 import inspect
 import sys
 import types
@@ -75,6 +76,11 @@ def user_callee(function: Any, call: Any) -> Callee | None:
     if callee is None or any(isinstance(a, gast.Starred) for a in call.args):
         return None
     return callee if len(call.args) == len(callee.params) else None
+
+
+def uncached(function: Any) -> Any:
+    """The function behind `functools.lru_cache`, whose results are of one kind with those that are kept."""
+    return function.__wrapped__ if isinstance(function, functools._lru_cache_wrapper) else function
 
 
 def is_users(function: types.FunctionType) -> bool:

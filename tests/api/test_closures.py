@@ -277,7 +277,7 @@ def test_generators():
             total = total + p * x
         return total
 
-    on_the_tape(f, 0.7)
+    exact(f, 0.7)
 
 
 def test_exceptions_that_are_caught():

@@ -1,8 +1,10 @@
 """Nested functions that rebind the variables around them: what Python does, with its gradients."""
 
+import functools
 import warnings
 
 import numpy as np
+import pytest
 
 import s2s
 from tests.frontend.lowered import same
@@ -134,3 +136,66 @@ def test_nested_twice():
 
     same(f, 2.0)
     holds(f, (1.3,))
+
+
+COUNT = 0
+LEVEL = 1.5
+ASKED = []
+
+
+def test_numbers_of_the_module_are_written_once():
+    def f(x, n):
+        global COUNT, LEVEL
+        for _ in range(n):
+            COUNT += 2
+            LEVEL = LEVEL * 2.0
+        return x * x * LEVEL * COUNT
+
+    global COUNT, LEVEL
+    df = s2s.value_and_grad(f, strict=True)
+    for n in (0, 3):
+        COUNT, LEVEL = 1, 1.5
+        value = f(0.7, n)
+        left = COUNT, LEVEL
+        COUNT, LEVEL = 1, 1.5
+        assert df(0.7, n) == (value, pytest.approx(2 * value / 0.7))
+        assert left == (COUNT, LEVEL)
+
+
+def test_a_number_that_carries_a_derivative_is_not_put_into_the_module():
+    def f(x):
+        global LEVEL
+        LEVEL = x * 2.0
+        return LEVEL * x
+
+    global LEVEL
+    LEVEL = 1.5
+    with pytest.raises(s2s.UnsupportedSyntaxError, match="an active value is stored"):
+        s2s.grad(f, strict=True)(2.0)
+    with pytest.warns(s2s.FallbackWarning):
+        assert s2s.grad(f)(2.0) == 8.0
+
+
+@functools.lru_cache
+def nodes(n):
+    ASKED.append(n)
+    return np.polynomial.legendre.leggauss(n)
+
+
+def test_results_that_are_kept_by_a_cache():
+    def f(x, n):
+        points, weights = nodes(n)
+        return np.sum(weights * np.exp(x * points))
+
+    ASKED.clear()
+    holds(f, (0.7, 3), (0.7, 5))
+    assert ASKED == [3, 5]
+
+
+def test_a_cached_function_of_what_carries_a_derivative_goes_to_the_tape():
+    @functools.lru_cache
+    def square(v):
+        return v * v
+
+    with pytest.warns(s2s.FallbackWarning):
+        assert s2s.grad(lambda x: square(x) * x)(2.0) == 12.0

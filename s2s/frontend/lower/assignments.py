@@ -6,6 +6,7 @@ a[i] += f(x)            ->      t = f(x);  a[i] += t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,19 +19,33 @@ from s2s.frontend.lower.lowering import Lowering, lowers
 
 @lowers(gast.Assign)
 def assignment(low: Lowering, node: Any) -> None:
-    first, *others = node.targets
+    first, *others = [_place_of(low, target) for target in node.targets]
     if others:
         value = low.atom(node.value)
         if isinstance(value, gast.Name) and not core.is_temporary(value.id):
             name = low.temporary("t")
             low.assign(name, value)
             value = core.name(name)
-        for target in node.targets:
+        for target in (first, *others):
             assign_to(low, target, value)
     elif isinstance(first, gast.Name):
         low.store(low.target_name(first.id), node.value)
     else:
         assign_to(low, first, low.value(node.value))
+
+
+def _place_of(low: Lowering, target: Any) -> Any:
+    """A target; a number that the function declares `global` is an attribute of the module."""
+    if not isinstance(target, gast.Name) or core.is_temporary(target.id) or target.id in low.renamed:
+        return target
+    name = low.names.mangle(target.id)
+    if low.names.is_local(name) or name in low.names.scope.cells:
+        return target
+    space: Any = low.names.scope.globals
+    module = sys.modules.get(space.get("__name__", ""))
+    if module is None or vars(module) is not space or type(space.get(name)) not in (int, float):
+        return target
+    return gast.Attribute(low.bind(module.__name__.rpartition(".")[2], module), name, gast.Store())
 
 
 @lowers(gast.AnnAssign)
@@ -106,6 +121,11 @@ def augmented(low: Lowering, node: Any) -> None:
 
     Else the place stays in place, and if both its read and the value fail, it is the value's error that is raised.
     """
+    outer = _place_of(low, node.target)
+    if outer is not node.target:
+        renewed = gast.BinOp(core.name(outer.attr), node.op, node.value)
+        assign_to(low, outer, low.value(renewed))
+        return
     if isinstance(node.target, gast.Name):
         low.target_name(node.target.id)
         read = low.load(node.target)
