@@ -8,7 +8,7 @@ or later. Dependence tests of this kind: Allen and Kennedy, "Optimizing Compiler
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,9 +19,11 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
+from s2s.transforms.conduct import module_of
 from s2s.transforms.dims import Term, names_of
 from s2s.transforms.operations import Operations, basic_index
 from s2s.transforms.sameshape import constant
+from s2s.transforms.structure import uses
 
 Place = tuple[tuple[int, bool], ...]
 
@@ -51,6 +53,7 @@ class Regions:
         self.places: dict[int, Place] = {}
         self.around: dict[int, tuple[Any, ...]] = {}  # by statement, the loops that it stands in
         self.definitions: dict[str, Any] = {}
+        self.statements: list[tuple[Place, Any]] = []
         self.writes: dict[str, list[Any]] = {}  # by representative of what may share memory, the statements
         self.loop_of: dict[str, Any] = {}  # by index, the loop
         self.survey(fn.body, (), ())
@@ -60,6 +63,7 @@ class Regions:
             is_loop = isinstance(stmt, (gast.For, gast.While))
             here = (*around, (position, is_loop))
             self.places[id(stmt)], self.around[id(stmt)] = here, loops
+            self.statements.append((here, stmt))
             if isinstance(stmt, gast.Assign):
                 for name in core.writes(stmt):
                     self.definitions[name] = stmt
@@ -223,6 +227,61 @@ class Regions:
         step = dict(high.roots).get(own, 0) * later
         difference = high.plus(low, -1)
         return not difference.roots and step >= 0 and difference.constant + step > 0
+
+    # --- what is written back ---
+
+    def is_restored(self, name: str, saved: Collection[str]) -> bool:
+        """Whether the reverse sweep finds what a name was read from again, as it undoes all writes there.
+
+        So it does if the name is read before anything is written there: then, backwards, all of that is undone.
+        """
+        found = self.read(name)
+        if found is None or not isinstance(self.operations.kind(core.name(found[0])), K.Array):
+            return False
+        writers = self.writes.get(self.aliases.find(found[0]), ())
+        if not all(core.writes(w)[0] in saved for w in writers):
+            return False
+        start = self.places[id(self.definitions[name])]
+        depth = len(start)
+        last = max((place[:depth] for place in self.readers(name)), default=start)
+        places = [self.places[id(w)] for w in writers]
+        # It is found in the block that it is read in, before the last statement there that reads it is reversed.
+        return not any(start < p and (p[:depth] < last or (p[:depth] == last and len(p) > depth)) for p in places)
+
+    def readers(self, name: str) -> Iterator[Place]:
+        """Where a name is read, or a number that may be computed again from it."""
+        names = {name}
+        for place, stmt in self.statements:
+            if names.isdisjoint(uses(stmt)):
+                continue
+            yield place
+            value = getattr(stmt, "value", None)
+            called = self.operations.function(value) if isinstance(value, gast.Call) else None
+            if isinstance(stmt, gast.Assign) and (
+                called is None or module_of(called) == "math" or called in (len, range)
+            ):
+                names.update(core.writes(stmt))
+
+    def worth_undoing(self, again: Collection[str], wanted: Collection[str]) -> set[str]:
+        """The writes whose undoing, of a number each, spares the sweeps more numbers that were read there.
+
+        again: the names that are read again, if all writes are undone. wanted: the writes that are undone anyway.
+        """
+        found: set[str] = set()
+        for writers in self.writes.values():
+            names = {core.writes(w)[0] for w in writers}
+            leader = self.aliases.find(next(iter(names)))
+            spared = {n for n in again if (r := self.read(n)) is not None and self.aliases.find(r[0]) == leader}
+            spared = {n for n in spared if not self.untouched(n) and self.is_restored(n, names)}
+            if len(spared) > len(names - set(wanted)) and all(map(self.writes_number, writers)):
+                found |= names
+        return found
+
+    def writes_number(self, writer: Any) -> bool:
+        """Whether a statement writes into one place of an array."""
+        if self.operations.function(writer.value) not in _AT_AN_INDEX - {S.seen_item}:
+            return False
+        return self.operations.sizes.item(core.subscript(*writer.value.args[:2])) == ()
 
     # --- what stands still ---
 

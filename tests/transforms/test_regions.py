@@ -513,14 +513,105 @@ def no_rounds_backwards(x, n):
     return np.sum(y * y)
 
 
+# --- these are undone, so that what was read before is read again ---
+
+
+def all_items_in_turn(x, n):
+    y = x * 1.0
+    for _ in range(n):
+        for t in range(1, len(x)):
+            y[t] = y[t] * y[t - 1] * 0.9
+    return np.sum(y)
+
+
+def condition_after_the_write(x, n):
+    y, total = x * 1.0, 0.0
+    for _ in range(n):
+        for t in range(1, len(x)):
+            v, w = y[t], y[t - 1]
+            large = v > 1.0
+            y[t] = v * w * 0.7
+            if large:
+                total = total + y[t] * x[t]
+            else:
+                total = total - x[t]
+    return total + np.sum(y)
+
+
+def product_after_the_write(x, n):
+    y, total = x * 1.0, 0.0
+    for _ in range(n):
+        for t in range(1, len(x)):
+            v, w = y[t], y[t - 1]
+            p = v * w
+            y[t] = v * w * 0.7
+            total = total + p * p * x[t]
+    return total + np.sum(y)
+
+
+def write_on_a_branch(x, n):
+    y, total = x * 1.0, 0.0
+    for _ in range(n):
+        for t in range(1, len(x)):
+            v, w = y[t], y[t - 1]
+            if v > 0.9:
+                y[t] = v * w * 0.7
+            total = total + v * w * x[t]
+    return total + np.sum(y)
+
+
+def carried_round(x, n):
+    y, last, total = x * 1.0, x[0], 0.0
+    for _ in range(n):
+        for t in range(1, len(x)):
+            v, w = y[t], y[t - 1]
+            total = total + last * last * v
+            y[t] = v * w * last
+            last = w
+    return total + np.sum(y)
+
+
+def write_in_a_loop_that_reads(x, n):
+    y = x * 1.0
+    for t in range(1, len(x)):
+        v, w = y[t], y[t - 1]
+        for j in range(1, len(x)):
+            y[j] = v * w * y[j] * 0.6
+    return np.sum(y * x)
+
+
+def write_on_a_branch_that_reads(x, n):
+    y = x * 1.0
+    for _ in range(n):
+        for t in range(1, len(x)):
+            v, w = y[t], y[t - 1]
+            if x[t] > 0.3:
+                y[t] = v * w * 0.7
+                y[t - 1] = v * w * 0.4 * y[t]
+    return np.sum(y * x)
+
+
+def write_before_the_read(x, n):
+    y, total = x * 1.0, 0.0
+    for _ in range(n):
+        for t in range(1, len(x)):
+            y[t] = y[t] * y[t - 1] * 0.8
+            v = y[t]
+            total = total + v * v * v
+            y[t - 1] = v * y[t - 1] * 0.6
+    return total + np.sum(y)
+
+
 OVERWRITTEN = [
-    downwards_over_what_is_ahead, backwards_left_early, backwards_in_turns, up_over_what_is_ahead,
-    by_steps_over_each_other, every_other, no_rounds_backwards, behind_a_view, first_place_again, from_one_of_two,
-    over_the_input, over_another_buffer, scaled_as_a_whole, over_a_view, slices_down_again, rounds_left, ahead,
-    by_a_view, of_less_precision, constant_range_down, slices_down, window, closing_in, read_through_another_array,
-    read_after_the_loop, half_way, from_the_end, each_twice, downwards, against_the_loop, step_of_minus_one, folded,
-    opposite, picked, slices_that_overlap, negative_bounds, steps_back, counter, index_set_back, left_early,
-    no_rounds, through_a_view, another_name, in_turns, the_same_round_later, scalars_in_slices, rows_of_less,
+    all_items_in_turn, condition_after_the_write, product_after_the_write, write_on_a_branch, carried_round,
+    write_in_a_loop_that_reads, write_on_a_branch_that_reads, write_before_the_read, downwards_over_what_is_ahead,
+    backwards_left_early, backwards_in_turns, up_over_what_is_ahead, by_steps_over_each_other, every_other,
+    no_rounds_backwards, behind_a_view, first_place_again, from_one_of_two, over_the_input, over_another_buffer,
+    scaled_as_a_whole, over_a_view, slices_down_again, rounds_left, ahead, by_a_view, of_less_precision,
+    constant_range_down, slices_down, window, closing_in, read_through_another_array, read_after_the_loop, half_way,
+    from_the_end, each_twice, downwards, against_the_loop, step_of_minus_one, folded, opposite, picked,
+    slices_that_overlap, negative_bounds, steps_back, counter, index_set_back, left_early, no_rounds,
+    through_a_view, another_name, in_turns, the_same_round_later, scalars_in_slices, rows_of_less,
     stored_and_overwritten, stored_values_written,
 ]  # fmt: skip
 LESS_PRECISE = [rows_of_less, of_less_precision]
@@ -537,6 +628,11 @@ def test_gradients(f, rng):
         if f not in LESS_PRECISE:
             want = [(f(x + h, n) - f(x - h, n)) / 2e-6 for h in 1e-6 * np.eye(size)]
             np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-7)
+
+
+def test_what_is_undone_is_saved_once():
+    text = s2s.grad(all_items_in_turn, strict=True).source(np.ones(3), 2)
+    assert text.count("_tape = []") == 1
 
 
 @pytest.mark.parametrize("f", [population, two_back, rows, doubled_indices], ids=lambda f: f.__name__)

@@ -152,6 +152,7 @@ class Restorer:
         self.counts: dict[int, str] = {}  # the names that count the rounds of a loop
         self.shapes: dict[str, str] = {}  # names that hold shapes, by the array's name
         self.tapes: list[Any] = []
+        self.again: set[str] = set()  # the names that are computed again
         self.pushed: dict[str, str] = {}  # the names whose values are pushed, by tape
         self.definitions: dict[str, Any] = {}
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
@@ -242,6 +243,7 @@ class Restorer:
             out.restore(name, reverse_assign(name, place, origin))
             return
         if self._repeatable(name, stmt, out):
+            self.again.add(name)
             out.restore(name, as_reverse(core.rebuilt(stmt)))
             return
         carrier = next((h for h, source in headers.items() if source == name and h not in self.unsure), None)
@@ -312,7 +314,7 @@ class Restorer:
             ):
                 return False
             view = isinstance(owner, K.Array) and isinstance(result, K.Array) and basic_index(value.slice, kind)
-            return view or not self.changed(value.value.id) or self.regions.untouched(name)
+            return view or not self.changed(value.value.id) or self._is_found_again(name)
         if isinstance(value, gast.Attribute) and self._of_function(value):
             return isinstance(value.value, gast.Name) and self._globals_stay
         if isinstance(value, gast.Attribute):
@@ -325,9 +327,16 @@ class Restorer:
             return (function in (len, range) and stays) or (module_of(function) == "math" and self._of_numbers(value))
         return False
 
+    def _is_found_again(self, name: str) -> bool:
+        """Whether an item that was read of memory that is written into is there in the reverse sweep."""
+        saved = self.fn.facts.saved
+        undone = name not in saved.values() and self.regions.is_restored(name, saved)
+        return undone or self.regions.untouched(name)
+
     def _of_numbers(self, call: Any) -> bool:
-        """Whether a call is one of numbers of Python's."""
-        return not call.keywords and all(K.is_python_number(self.operations.kind(a)) for a in call.args)
+        """Whether a call is one of numbers."""
+        kinds = [self.operations.kind(a) for a in call.args]
+        return not call.keywords and all(isinstance(k, (K.Scalar, K.Int)) for k in kinds)
 
     def _of_module(self, value: Any) -> bool:
         owner = self.operations.kind(value.value)

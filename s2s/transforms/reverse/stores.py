@@ -444,4 +444,4 @@ def needed(fn: Function, sweep: Sweep) -> set[str]:
         earlier = readers.get(aliases.find(name), ()) if name in sweep.stores.saved else ()
         if any(regions.is_in_the_way(read, reader, stmt) for reader, read in earlier):
             wanted.add(name)
-    return wanted
+    return wanted | regions.worth_undoing(sweep.restorer.again, wanted)
