@@ -14,6 +14,7 @@ Naumann, "The Art of Differentiating Computer Programs" (2012), calls this split
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from s2s.transforms.bound import unbound_reads
 from s2s.transforms.copies import assignments
 from s2s.transforms.effects import tapes
 from s2s.transforms.liveness import Liveness
+from s2s.transforms.operations import Operations
 from s2s.transforms.structure import defs, is_reverse, next_number, statements, uses, with_blocks
 from s2s.transforms.task import Pair, Task
 
@@ -63,9 +65,29 @@ def cut(fn: Function, task: Task) -> Halves:
     return _Cut(fn, task).halves()
 
 
+def _with_free_values(fn: Function) -> Function:
+    """A program whose reverse sweep reads no variables of modules and closures: they may change until it runs.
+
+    What they hold is taken at the start.
+    """
+    *body, last = fn.body
+    start = next(i for i, s in enumerate(body) if any(map(is_reverse, statements([s]))))
+    operations = Operations(fn)
+    free = sorted(core.reads(body[start:]) - fn.local_names() - fn.scope.names.keys())
+    kinds = {name: operations.kind(core.name(name)) for name in free}
+    numbers = itertools.count(next_number(fn.local_names()))
+    held = {n: core.temporary(n, next(numbers)) for n, k in kinds.items() if not isinstance(k, (K.Static, K.Unknown))}
+    if not held:
+        return fn
+    taken = [core.assign(new, core.name(name), None) for name, new in held.items()]
+    reverse = [core.substitute(s, {n: core.name(new) for n, new in held.items()}) for s in body[start:]]
+    new_kinds = {new: kinds[name] for name, new in held.items()}
+    return fn.with_body((*taken, *body[:start], *reverse, last)).with_facts(kinds={**fn.facts.kinds, **new_kinds})
+
+
 class _Cut:
     def __init__(self, fn: Function, task: Task) -> None:
-        self.fn = fn
+        self.fn = fn = _with_free_values(fn)
         self.task = task
         *body, last = fn.body
         start = next(i for i, s in enumerate(body) if any(map(is_reverse, statements([s]))))

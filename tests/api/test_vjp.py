@@ -380,3 +380,72 @@ def test_cotangents_that_are_given_are_left_alone(f):
         for leaf, old in zip(s2s.runtime.pytree.leaves(seed), before):
             np.testing.assert_array_equal(leaf, old)
             assert not np.shares_memory(leaf, gradient)
+
+
+# --- what changes before the pullback is called ---
+
+SLOPE = 2.0
+
+
+def of_the_module(x):
+    for _ in range(3):
+        x = SLOPE * x * x
+    return x
+
+
+def test_numbers_of_the_module_are_those_of_the_call(monkeypatch):
+    expected = s2s.vjp(of_the_module, 0.7)[1](1.0)
+    _, pullback = s2s.vjp(of_the_module, 0.7, strict=True)
+    monkeypatch.setitem(globals(), "SLOPE", 5.0)
+    for _ in range(2):
+        assert pullback(1.0) == pytest.approx(expected)
+    assert s2s.vjp(of_the_module, 0.7)[1](1.0) != pytest.approx(expected)
+
+
+def in_recursion(x, n):
+    return x if n == 0 else in_recursion(SLOPE * x * x, n - 1)
+
+
+def test_numbers_that_calls_read_are_those_of_the_call(monkeypatch):
+    expected = s2s.vjp(lambda x: in_recursion(x, 3), 0.7)[1](1.0)
+    _, pullback = s2s.vjp(lambda x: in_recursion(x, 3), 0.7, strict=True)
+    monkeypatch.setitem(globals(), "SLOPE", 5.0)
+    for _ in range(2):
+        assert pullback(1.0) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("helper", ["own", "factory", "argument"])
+def test_variables_of_closures_are_those_of_the_call(helper):
+    def maker(k):
+        def change(value):
+            nonlocal k
+            k = value
+
+        return lambda t: k * t * t, change
+
+    k = 2.0
+    made, change = maker(2.0)
+
+    def own(x):
+        for _ in range(2):
+            x = k * x * x
+        return x
+
+    def factory(x):
+        for _ in range(2):
+            x = made(x)
+        return x
+
+    def argument(g, x):
+        for _ in range(2):
+            x = g(x)
+        return x
+
+    if helper == "argument":
+        _, pullback = s2s.vjp(argument, made, 0.7, strict=True)
+    else:
+        _, pullback = s2s.vjp(own if helper == "own" else factory, 0.7, strict=True)
+    k = 5.0
+    change(5.0)
+    for _ in range(2):
+        assert pullback(1.0)[-1] == pytest.approx(4 * 2.0**3 * 0.7**3)

@@ -57,7 +57,7 @@ class _Joint:
         self.fn = fn
         self.task = task
         self.namer = Namer(fn)
-        self.restorer = Restorer(fn, self.namer)
+        self.restorer = Restorer(fn, self.namer, lasting=task.mode != "vjp")
         self.split = task.mode == "vjp"
         self.fragments = Fragments(
             fn, self.namer, task.program, self.restorer.shape_of, self.split, task.given, self.restorer.is_first

@@ -143,9 +143,11 @@ class Emitted:
 class Restorer:
     """Plans saves and restorations; holds the edits of the forward sweep that they need."""
 
-    def __init__(self, fn: Function, namer: Namer) -> None:
+    def __init__(self, fn: Function, namer: Namer, lasting: bool = True) -> None:
+        """lasting: whether the reverse sweep runs before anybody else can change what is free in the program."""
         self.fn = fn
         self.namer = namer
+        self.lasting = lasting
         self.operations = Operations(fn)
         self.pushes: dict[int, list[Any]] = {}  # after a statement
         self.starts: dict[int, list[Any]] = {}  # at the start of a loop's body
@@ -350,7 +352,7 @@ class Restorer:
     def _globals_stay(self) -> bool:
         """Whether nothing in the program can write what is free in it."""
         known = Knowledge(self.fn)
-        return not any(map(known.writes_memory, statements(self.fn.body)))
+        return self.lasting and not any(map(known.writes_memory, statements(self.fn.body)))
 
     # --- loops ---
 
