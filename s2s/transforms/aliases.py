@@ -134,18 +134,17 @@ class Aliases:
         if written is None:
             return pairs
         name, stored = written
-        others = {p for p in pairs.get(name, ()) if live & self.asked(p) and self.reaches(p, name)}
+        others = {p for p in pairs.get(name, ()) if live & self.asked(p)}
         self.others[id(stmt)] = self.others.get(id(stmt), set()) | others
-        if stored is not None and self.tracked(stored) and K.children(self.kind(core.name(name))) is not None:
-            for holder in {name, *pairs.get(name, ())}:
+        if stored is not None and self.tracked(stored) and self.holds(name):
+            for holder in {name, *filter(self.holds, pairs.get(name, ()))}:
                 pairs = _joined(holder, {stored, *pairs.get(stored, ())} - {holder}, pairs)
             self.leader[self.find(name)] = self.find(stored)
         return pairs
 
-    def reaches(self, name: str, written: str) -> bool:
-        """Whether a write into `written` may be seen through `name`: a list is not part of an array."""
-        holds = K.children(self.kind(core.name(written))) is not None
-        return not (holds and isinstance(self.kind(core.name(name)), (K.Array, K.Numeric)))
+    def holds(self, name: str) -> bool:
+        """Whether what is stored into the value of a name may be held by it: an array takes values only."""
+        return not isinstance(self.kind(core.name(name)), (K.Array, K.Numeric))
 
     # --- expressions ---
 
@@ -162,6 +161,42 @@ class Aliases:
         if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Subscript, gast.Call)):
             return core.reads(passed_through(node, self.operations))
         return core.reads(node)
+
+
+class Holders(Aliases):
+    """The pairs of names that may be one list or dict, or hold one: two lists of the same arrays are no such pair.
+
+    >>> from s2s import kinds as K
+
+    >>> may_hold_containers(K.List((array,))), may_hold_containers(K.List((K.List((array,)),)))
+    (False, True)
+    """
+
+    def tracked(self, name: str) -> bool:
+        return is_container(self.kind(core.name(name)))
+
+    def _shared(self, node: Any) -> set[str]:
+        found = super()._shared(node)
+        return {n for n in found if may_hold_containers(self.kind(core.name(n)))} if self.is_new(node) else found
+
+    def is_new(self, node: Any) -> bool:
+        """Whether the value of an expression is a new list or tuple of the items of its operands."""
+        if isinstance(node, gast.Call):
+            return self.operations.function(node) in (list, tuple, sorted, list.copy)
+        return isinstance(node, gast.BinOp) or (isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Slice))
+
+
+def is_container(kind: K.Kind) -> bool:
+    """Whether a value may be, or hold, a list or dict, or what a list or dict is looked at through."""
+    if isinstance(kind, K.Tuple):
+        return may_hold_containers(kind)
+    return has_memory(kind) and not isinstance(kind, (K.Array, K.Numeric))
+
+
+def may_hold_containers(kind: K.Kind) -> bool:
+    """Whether an item of a value may be, or hold, a list or dict."""
+    inner = K.children(kind)
+    return is_container(kind) if inner is None else any(map(is_container, inner))
 
 
 def passed_through(node: Any, operations: Operations) -> list[Any]:

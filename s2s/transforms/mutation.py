@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 import types
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,7 +21,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
-from s2s.transforms.aliases import Aliases, written_in
+from s2s.transforms.aliases import Aliases, Holders, written_in
 from s2s.transforms.callee import attribute_kind
 from s2s.transforms.conduct import followed, in_numpy
 from s2s.transforms.copies import assignments, copies
@@ -66,34 +65,21 @@ def _refuse_iterators(fn: Function, flats: Mapping[str, str]) -> None:
 
 
 def _refuse_growing(fn: Function) -> None:
-    """Refuse loops over lists and dicts that grow or shrink meanwhile; a list that is made for the loop does not."""
+    """Refuse loops over lists that grow or shrink meanwhile, and over dicts that are written into."""
     operations = Operations(fn)
-    aliases = Aliases(fn, operations)
-    read = Counter(name for stmt in statements(fn.body) for name in uses(stmt))
-    # Lists that are made for the loop, which nobody else can write into.
-    made = {
-        n
-        for s in statements(fn.body)
-        if isinstance(s, gast.Assign) and _makes_list(s.value)
-        for n in core.writes(s)
-        if read[n] == 1
-    }
+    same = Holders(fn, operations).find
     for loop in statements(fn.body):
         over = getattr(getattr(loop, "iter", None), "id", "")
         if not isinstance(loop, gast.For) or not over or isinstance(operations.kind(loop.iter), K.Array):
             continue
         for stmt in statements(loop.body):
             into = written_in(stmt, operations)
-            if into is None or K.children(operations.kind(core.name(into[0]))) is None:
+            if into is None or same(into[0]) != same(over):
                 continue
-            if into[0] == over or (over not in made and aliases.find(into[0]) == aliases.find(over)):
+            known = operations.kind(core.name(into[0]))
+            stays = isinstance(known, (K.List, K.Sequence)) and operations.function(stmt.value) is S.set_item
+            if K.children(known) is not None and not stays:
                 raise NotCompiled("a list is written into in a loop over it", origin=core.origin_of(loop))
-
-
-def _makes_list(value: Any) -> bool:
-    return isinstance(value, (gast.List, gast.Tuple, gast.BinOp)) or (
-        isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice)
-    )
 
 
 class Mutation:
@@ -298,7 +284,7 @@ class Mutation:
 
     def written(self, call: Any, function: Any, origin: Any) -> tuple[list[Any], Any] | None:
         """The stores that a call stands for, and its result; None for a call that writes into nothing."""
-        out = next((k.value for k in call.keywords if k.arg == "out" and not _is_none(k.value)), None)
+        call, out = _with_out(call, function)
         if out is not None:
             return self.into(call, function, out, origin)
         owner = call.func.value if isinstance(call.func, gast.Attribute) else None
@@ -352,9 +338,12 @@ class Mutation:
                 raise NotCompiled("`copyto` reads memory that it may write into", origin=origin)
         elif function in (np.putmask, np.place) and len(call.args) == 3 and K.ndim_of(self.kind(call.args[2])) == 0:
             x, mask, value = call.args
-        elif function is np.put and len(call.args) == 3 and not keywords:
-            self.fits(call.args[0], self.kind(call.args[2]), origin)
-            return [self.store(S.set_flat, *call.args, origin=origin)]
+        elif function in (np.put, np.ndarray.put) and not keywords:
+            operands = call.args if function is np.put else [call.func.value, *call.args]
+            if len(operands) != 3:
+                return None
+            self.fits(operands[0], self.kind(operands[2]), origin)
+            return [self.store(S.set_flat, *operands, origin=origin)]
         elif function is np.fill_diagonal and len(call.args) == 2 and K.ndim_of(self.kind(call.args[0])) == 2:
             x, value = call.args
             shape = self.held(core.attribute(x, "shape"), new, "shape", origin)
@@ -377,14 +366,12 @@ class Mutation:
 
     def into(self, call: Any, function: Any, out: Any, origin: Any) -> tuple[list[Any], Any]:
         """`f(a, b, out=x)`: the result is made, and stored."""
-        rest = [k for k in call.keywords if k.arg != "out"]
         at_once = function not in (np.concatenate, np.stack)  # these write parts of `out` before they have read all
-        if function is None or not at_once or (isinstance(function, np.ufunc) and (rest or function.nout > 1)):
+        if function is None or not at_once or (isinstance(function, np.ufunc) and (call.keywords or function.nout > 1)):
             raise NotCompiled("a write by `out=` is not compiled here", origin=origin)
-        plain = core.rebuilt(call, keywords=rest)
-        self.fits(out, self.kind_of(plain), origin)
+        self.fits(out, self.kind_of(call), origin)
         new: list[Any] = []
-        made = self.held(plain, new, "made", origin)
+        made = self.held(call, new, "made", origin)
         return [*new, self.store(S.set_item, out, WHOLE, made, origin=origin)], out
 
     # --- what is refused ---
@@ -468,6 +455,19 @@ def _result(x: K.Kind, old: K.Kind, value: K.Kind) -> K.Kind:
 def _is_type(kind: Any) -> bool:
     """Whether a value of this kind is a dtype or class, or the like."""
     return isinstance(kind, K.Static) and isinstance(kind.value, (type, np.dtype, types.EllipsisType))
+
+
+def _with_out(call: Any, function: Any) -> tuple[Any, Any]:
+    """A call without the array that it is to write its result into, and that array, None if there is none."""
+    out = next((k.value for k in call.keywords if k.arg == "out"), None)
+    rest = [k for k in call.keywords if k.arg != "out"]
+    args = list(call.args)
+    if isinstance(function, np.ufunc) and not any(isinstance(a, gast.Starred) for a in args):
+        args, last = args[: function.nin], args[function.nin :]  # `np.sin(x, y)` is `np.sin(x, out=y)`
+        out = last[0] if len(last) == 1 else out
+        if len(last) > 1:
+            return call, None
+    return (call, None) if out is None or _is_none(out) else (core.rebuilt(call, args=args, keywords=rest), out)
 
 
 def _is_none(node: Any) -> bool:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -31,7 +32,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
-from s2s.transforms.aliases import Aliases, written_in
+from s2s.transforms.aliases import Aliases, Holders, is_container, written_in
 from s2s.transforms.bound import UNBOUND, unbound_reads
 from s2s.transforms.givenback import refuse_shared
 from s2s.transforms.infer import expression_kinds, infer
@@ -146,6 +147,11 @@ class _Stores:
         new.append(core.substitute(last, env))
         made = replace(self.fn, body=tuple(new), scope=self.namer.scope)
         return made.with_facts(storages=self.storages)
+
+    @cached_property
+    def holders(self) -> Holders:
+        """Who sees what is written into lists and dicts."""
+        return Holders(self.fn, self.operations)
 
     def written(self, stmt: Any) -> str | None:
         """The name that a statement writes into."""
@@ -294,7 +300,8 @@ class _Stores:
 
         From what is written into up to the array that all of them are views of, and from there down to the others.
         """
-        others = sorted(self.aliases.others.get(id(stmt), ()))
+        aliases = self.holders if is_container(self.kind(core.name(written))) else self.aliases
+        others = sorted(aliases.others.get(id(stmt), ()))
         up: list[Step] = []
         down: dict[str, Step] = {}
         above = self.views.chain(written)
