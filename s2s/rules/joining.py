@@ -27,6 +27,8 @@ def array_tangent(a_dot, ans):
 def array_vjp(g, ans, object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndmax=0, like=None):
     if isinstance(object, (list, tuple)):
         return pieces(unbroadcast(g, shape_of(object)), object)
+    if np.ndim(object) == 0:
+        return np.reshape(g, ())[()]
     return np.reshape(g, shape_of(object))
 
 
@@ -42,6 +44,8 @@ AS_ARRAY = (np.asarray, np.asanyarray)
 def asarray_vjp(g, ans, a, dtype=None, order=None, *, device=None, copy=None, like=None):
     if isinstance(a, (list, tuple)):
         return pieces(g, a)
+    if np.ndim(a) == 0:
+        return np.reshape(g, ())[()]
     return g
 
 
@@ -54,6 +58,8 @@ def asarray_jvp(a_dot, ans, a, dtype=None, order=None, *, device=None, copy=None
 def contiguous_vjp(g, ans, a, dtype=None, *, like=None):
     if isinstance(a, (list, tuple)):
         return pieces(unbroadcast(g, shape_of(a)), a)
+    if np.ndim(a) == 0:
+        return np.reshape(g, ())[()]
     return np.reshape(g, shape_of(a))
 
 

@@ -104,16 +104,22 @@ def broadcast_to(g, ans, array, shape, subok=False):
 
 @linear(np.atleast_1d, wrt="arys")
 def atleast_1d(g, ans, arys):
+    if np.ndim(arys) == 0:
+        return np.reshape(g, ())[()]
     return np.reshape(g, np.shape(arys))
 
 
 @linear(np.atleast_2d, wrt="arys")
 def atleast_2d(g, ans, arys):
+    if np.ndim(arys) == 0:
+        return np.reshape(g, ())[()]
     return np.reshape(g, np.shape(arys))
 
 
 @linear(np.atleast_3d, wrt="arys")
 def atleast_3d(g, ans, arys):
+    if np.ndim(arys) == 0:
+        return np.reshape(g, ())[()]
     return np.reshape(g, np.shape(arys))
 
 

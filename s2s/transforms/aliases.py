@@ -43,7 +43,7 @@ class Aliases:
         self.through = through
         self.operations = operations
         self.kind = operations.kind
-        self.lives = Liveness(fn)
+        self.lives = Liveness(fn, swallowing=False)
         self.others: dict[int, set[str]] = {}
         self.before: dict[int, Pairs] = {}
         self.leader: dict[str, str] = {}
@@ -167,8 +167,7 @@ class Holders(Aliases):
     """The pairs of names that may be one list or dict, or hold one: two lists of the same arrays are no such pair.
 
     >>> from s2s import kinds as K
-
-    >>> may_hold_containers(K.List((array,))), may_hold_containers(K.List((K.List((array,)),)))
+    >>> may_hold_containers(K.List((K.FLOAT,))), may_hold_containers(K.List((K.List((K.FLOAT,)),)))
     (False, True)
     """
 

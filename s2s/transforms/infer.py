@@ -144,8 +144,8 @@ class _Inference:
 
     def visit_Assign(self, stmt: Any) -> None:
         (target,) = stmt.targets
-        if any(name in self.local and name not in self.kinds for name in core.reads(stmt.value)):
-            return  # nothing has reached an operand yet: of what meets at the target, this is no part
+        if not self.reached(stmt.value):
+            return
         kind = self.kind(stmt.value)
         self.note_write(stmt.value)
         if kind == K.NEVER:
@@ -164,7 +164,12 @@ class _Inference:
                 self.measure(name, core.subscript(stmt.value, core.constant(i)) if terms is not None else None)
 
     def visit_Expr(self, stmt: Any) -> None:
-        self.note_write(stmt.value)
+        if self.reached(stmt.value):
+            self.note_write(stmt.value)
+
+    def reached(self, node: Any) -> bool:
+        """Whether something has reached all operands: else of what meets at a target, an expression is no part yet."""
+        return not any(name in self.local and name not in self.kinds for name in core.reads(node))
 
     # --- writes into containers, before single assignment says in which version ---
 

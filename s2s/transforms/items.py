@@ -25,7 +25,7 @@ def literal(kind: Kind) -> Any:
 
 
 def entry_kind(owner: Kind, index: Kind) -> Kind:
-    """The kind of one item of a container."""
+    """The kind of one item of a container; NEVER where there is none."""
     inner = K.children(owner) or ()
     if isinstance(owner, K.Dict):
         key = literal(index)
@@ -33,7 +33,7 @@ def entry_kind(owner: Kind, index: Kind) -> Kind:
     if not isinstance(index, K.Int):
         return K.UNKNOWN
     if index.value is None or not isinstance(owner, (K.Tuple, K.List)):
-        return joined(inner)
+        return K.joined(inner)
     return inner[index.value] if -len(inner) <= index.value < len(inner) else K.UNKNOWN
 
 

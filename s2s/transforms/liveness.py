@@ -38,9 +38,12 @@ class Liveness:
     """Liveness of one function. Passes walk its blocks from the end and ask for the state before each statement.
 
     earlier: of a function with mostly the same statements, what is known of them.
+    swallowing: whether a `with` may catch exceptions; where `mutation` has seen that none does, its body is a plain
+        block.
     """
 
-    def __init__(self, fn: Function, earlier: Liveness | None = None) -> None:
+    def __init__(self, fn: Function, earlier: Liveness | None = None, *, swallowing: bool = True) -> None:
+        self.catching = (gast.Try, gast.With) if swallowing else (gast.Try,)
         self.bits: dict[str, int] = earlier.bits if earlier else {}
         self.summaries: dict[int, tuple[Any, Summary]] = earlier.summaries if earlier else {}
         self.always = self.mask(captured(fn))
@@ -76,6 +79,8 @@ class Liveness:
             if stmt.orelse:
                 return Summary(gen | inner[0].gen | inner[1].gen, inner[0].kill & inner[1].kill, mentioned)
             return Summary(gen | inner[0].gen, 0, mentioned)
+        if isinstance(stmt, gast.With) and not isinstance(stmt, self.catching):
+            return Summary(gen | inner[0].gen & ~kill, kill | inner[0].kill, mentioned)
         if inner:
             # A loop may run no trip, and a caught exception may cut a block short: nothing is surely assigned.
             for part in inner:
@@ -120,7 +125,7 @@ class Liveness:
                 out = after | (self.block_summary(stmt.body).gen & ~self.mask(defs(stmt)))
         elif isinstance(stmt, gast.Try):
             out |= self.summary(stmt).gen
-        caught = protected or isinstance(stmt, (gast.Try, gast.With))
+        caught = protected or isinstance(stmt, self.catching)
         for field, block in blocks(stmt):
             yield Inner(field, block, out, caught)
 

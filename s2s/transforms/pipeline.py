@@ -44,7 +44,7 @@ Pass = Callable[[Function, Task], Function]
 
 ANALYSE: tuple[Pass, ...] = (
     valued, inline, tries, pairs, versions, copies, infer, prune, opposites, mutation, loops,
-    scalarise, leaves, copies, infer, sequences, stores, activity,
+    scalarise, leaves, copies, infer, sequences, stores, prune, activity,
 )  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, buffers, simplify, fold, rename, comment)
 

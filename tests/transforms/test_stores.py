@@ -242,6 +242,18 @@ def without_dimensions(x, n):
     return np.sum(x * z) + z * 2.0
 
 
+def without_dimensions_seen_whole(x, n):
+    z = np.array(sum([x[0], x[1], x[0] * x[1]]))
+    old = z[...]
+    z[...] *= x[2]
+    y = np.asarray(x[0] + x[1])
+    y[...] = y[...] * old + np.atleast_1d(x[0] * 2.0)[0]
+    m = x * x
+    part = m[..., 1]
+    part *= x[0]
+    return z * y + np.sum(m)
+
+
 def without_dimensions_in_a_loop(x, n):
     z = np.array(x[0] * 1.0)
     s = 0.0
@@ -264,8 +276,8 @@ def flat_in_a_loop(x, n):
 PROGRAMS = [
     items, stepping, overlapping, whole, another_name, view_of_a_view, transposed, rows, swapped, scratch, masked,
     repeated, functions, left_early, in_branches, arguments, helpers, listed, stacked, keyed,
-    comprehended, items_of_a_list, flat, put_and_filled, without_dimensions, without_dimensions_in_a_loop,
-    flat_in_a_loop,
+    comprehended, items_of_a_list, flat, put_and_filled, without_dimensions, without_dimensions_seen_whole,
+    without_dimensions_in_a_loop, flat_in_a_loop,
 ]  # fmt: skip
 
 
