@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from s2s.runtime.absent import absent
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -28,7 +30,7 @@ class Unknown(Kind):
 
 @dataclass(frozen=True)
 class Never(Kind):
-    """No value at all: that of a call of which it is not known yet whether it returns."""
+    """No value at all: of a call of which it is not known yet whether it returns, of a variable not assigned yet."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ def of(value: Any) -> Kind:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return Tuple(tuple(of(v) for v in value), type(value))
     if is_static(value):
-        return Static(value)
+        return NEVER if value is absent else Static(value)
     if is_random_generator(type(value)):
         return Object(type(value))
     if dataclasses.is_dataclass(value):

@@ -185,15 +185,15 @@ class Callees:
         return known
 
     def written_under(self, key: Key, assumed: tuple[str, ...]) -> tuple[str, ...]:
-        from s2s.transforms.pipeline import ANALYSE
+        from s2s.transforms.pipeline import ANALYSE, run
         from s2s.transforms.stores import stores
 
         callee, kinds, _ = key
         fn, task = with_written(self.lowered(callee), assumed), self.task("vjp", callee, kinds)
-        for step in ANALYSE:
-            if step is stores and assumed:
-                self.unwritten[key] = fn, assumed
-            fn = step(fn, task)
+        made: list[tuple[str, Function]] = []
+        fn = run(fn, task, ANALYSE, made)
+        if assumed:
+            self.unwritten[key] = made[ANALYSE.index(stores) - 1][1], assumed
         return fn.facts.written
 
     # --- compiled functions ---

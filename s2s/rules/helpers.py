@@ -4,6 +4,7 @@ import numpy as np
 
 from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime import numeric
+from s2s.runtime.absent import require_assigned
 from s2s.runtime.numeric import (
     guarded_divide,
     guarded_multiply,
@@ -18,7 +19,9 @@ from s2s.runtime.recurrence import previous, recurrence, reverse_recurrence
 from s2s.runtime.special import sinc_derivative
 
 zero_derivative(numeric.shape_of, numeric.axis_size, numeric.sign, numeric.tie_weight, numeric.is_basic)
-zero_derivative(numeric.extremum_weight, numeric.clip_weights, numeric.is_mask, numeric.require_scalar)
+zero_derivative(
+    numeric.extremum_weight, numeric.clip_weights, numeric.is_mask, numeric.require_scalar, require_assigned
+)
 
 # --- broadcasting -----------------------------------------------------------------------------------------------
 

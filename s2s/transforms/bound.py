@@ -1,8 +1,9 @@
 """Which names may be unbound when they are read: those that a program assigns on some paths only.
 
-After `versions` these are meeting names, which only copies read: where one is unbound Python raises, as it should. What
-we add to the program, pushes onto tapes and the reverse sweep, must not raise: where it might, the function is not
-compiled.
+After `versions` these are meeting names, which only copies read: where one is unbound Python raises, as it should.
+What we add to the program, pushes onto tapes and the reverse sweep, must not raise. Where it might, the pass raises
+`Unbound`, and the function is compiled anew with the variable bound from the start: it holds `absent` until it is
+assigned, and is asked for where the program reads it (`Task.absent`, `versions`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,17 @@ import gast
 
 from s2s import core
 from s2s.core import Function
-from s2s.transforms.structure import blocks, copied, definitions_of, defs, uses
+from s2s.errors import NotCompiled
+from s2s.runtime.absent import absent
+from s2s.transforms.structure import blocks, copied, definitions_of, defs, statements, uses
 
-UNBOUND = "the gradient needs `{}` where it may not be assigned yet"
+
+class Unbound(NotCompiled):
+    """The gradient needs a name where it may not be assigned yet, as its variable is bound to nothing."""
+
+    def __init__(self, name: str, origin: Any) -> None:
+        super().__init__(f"the gradient needs `{core.stem(name)}` where it may not be assigned yet", origin=origin)
+        self.variable = core.variable(name)
 
 
 def unbound_reads(fn: Function) -> Iterator[tuple[Any, str]]:
@@ -39,10 +48,36 @@ def unbound_at_loops(fn: Function) -> set[str]:
     return {name for name in reads.carried if times[name] > 1}
 
 
+def absent_reads(fn: Function) -> Iterator[tuple[Any, str]]:
+    """The statements that read a local name which may be unbound there, or hold `absent`, each with the name."""
+    yield from _Reads(fn, {id(stmt) for stmt, _ in unbinding(fn)}).block(fn.body)
+
+
+def unbinding(fn: Function) -> Iterator[tuple[Any, str]]:
+    """The statements that give a name `absent`, each with the name."""
+    local = fn.local_names()
+    for stmt in statements(fn.body):
+        copy = copied(stmt)
+        source = None if copy is None else getattr(copy[1], "id", None)
+        if copy is not None and source is not None and source not in local and fn.scope.lookup(source) is absent:
+            yield stmt, copy[0]
+
+
+def unsettled(fn: Function) -> set[str]:
+    """The names that may be unbound where they are read, or be copies of `absent`."""
+    found = {name for _, name in unbinding(fn)}
+    pairs = [(c[0], c[1].id) for s in statements(fn.body) if (c := copied(s)) and isinstance(c[1], gast.Name)]
+    while found and (more := {target for target, source in pairs if source in found} - found):
+        found |= more
+    return found | {name for _, name in unbound_reads(fn)}
+
+
 class _Reads:
     """A walk over a function in the order of the program; `bound` are the names that are bound where it stands."""
 
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, unbinding: Set[int] = frozenset()) -> None:
+        """unbinding: the statements, by identity, that unbind what they assign."""
+        self.unbinding = unbinding
         self.local = fn.local_names()
         self.bound = set(fn.param_names)
         self.news: list[str] = []  # those that became bound, in order
@@ -73,6 +108,11 @@ class _Reads:
                 self.bind(core.writes(stmt))
                 yield from self.block(stmt.body)
                 self.unbind(start)
+            elif isinstance(stmt, gast.Raise):
+                self.bind(sorted(self.local))  # nothing after it runs
+            elif id(stmt) in self.unbinding:
+                self.bound.difference_update(core.writes(stmt))
+                self.news = [name for name in self.news if name in self.bound]
             else:
                 self.bind(core.writes(stmt))
                 for _, inner in core.blocks(stmt):
@@ -101,13 +141,18 @@ def headers_of(stmts: Sequence[Any]) -> dict[str, str]:
     return found
 
 
-def may_read_unbound(fn: Function) -> bool:
-    """Whether a local variable may be read before it is assigned, as far as the structure tells.
+def may_be_unbound(fn: Function) -> set[str]:
+    """The variables that may be read before they are assigned, as far as the structure tells.
 
     Temporaries are assigned before they are read, by construction.
     """
-    variables = {name for name in fn.local_names() if not core.is_temporary(name)}
-    return bound_after(fn.body, set(fn.param_names), variables) is None
+    return {name for _, name in unbound_reads(fn) if not core.is_temporary(name)}
+
+
+def may_read_deleted(fn: Function) -> bool:
+    """Whether a variable that is deleted may be read before it is assigned again."""
+    deleted = {name for s in statements(fn.body) if isinstance(s, gast.Delete) for name in defs(s)}
+    return bool(deleted) and bound_after(fn.body, set(fn.param_names), deleted) is None
 
 
 def bound_after(block: Iterable[Any], bound: set[str], variables: Set[str]) -> set[str] | None:

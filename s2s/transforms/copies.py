@@ -1,8 +1,9 @@
 """Copies are read through: a parameter of an inlined function is the argument itself.
 
-`t = s` is taken out where s holds the same value at every read of t: both are assigned once, s before the copy, and t
-is read after it, within the block of the copy or blocks in that. What is read elsewhere may be the t of an earlier
-round, or none at all. An s that may be unbound stays apart: a read of t shows that it is bound.
+`t = s` is taken out where s holds the same value at every read of t: t is assigned once and read after that, within
+the block of the copy or blocks in that; s is assigned before the copy, once, or within its block as well: versions
+that meet there meet anew in each round. What is read elsewhere may be the t of an earlier round, or none at all. An s
+that may be unbound stays apart: a read of t shows that it is bound.
 """
 
 from __future__ import annotations
@@ -67,12 +68,20 @@ class _Places:
 
     def holds_still(self, target: str, source: str) -> bool:
         """Whether the source of a copy holds the same value at every read of its target."""
-        if len(self.assigned[target]) != 1 or len(self.assigned.get(source, ())) != 1:
+        starts = self.assigned.get(source, [])
+        if len(self.assigned[target]) != 1 or not starts:
             return False
-        (copy,), (start,) = self.assigned[target], self.assigned[source]
+        (copy,) = self.assigned[target]
         block = copy[:-1]
-        return start < copy and all(
-            copy < place and place[: len(block)] == block for place in self.read.get(target, ())
+
+        def within(place: Place) -> bool:
+            return place[: len(block)] == block
+
+        steady = len(starts) == 1 or all(map(within, starts))
+        return (
+            steady
+            and all(start < copy for start in starts)
+            and all(copy < place and within(place) for place in self.read.get(target, ()))
         )
 
 

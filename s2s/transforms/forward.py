@@ -78,6 +78,8 @@ class _Forward:
         if isinstance(atom, gast.Name) and atom.id in self.active:
             return core.name(self.dot(atom.id))
         kind = self.kind(atom)
+        if kind == K.NEVER:
+            return atom  # `absent`
         if K.children(kind) is not None:
             zero: Any = core.call(self.namer.bind("zero_tangent", pytree.zero_tangent), atom)
         elif isinstance(kind, (K.Array, K.Numeric)) and (K.dtype_of(kind) or K.FLOAT.dtype).kind in "fc":

@@ -26,7 +26,7 @@ from s2s.rules.stores import STORES, stored_kind
 from s2s.runtime import numeric
 from s2s.runtime.catching import caught
 from s2s.runtime.stores import append, drop_last, private, set_item
-from s2s.transforms.bound import unbound_reads
+from s2s.transforms.bound import unsettled
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
 from s2s.transforms.conduct import followed
 from s2s.transforms.copies import assignments
@@ -103,7 +103,7 @@ class _Inference:
 
     @cached_property
     def unsure(self) -> set[str]:
-        return {name for _, name in unbound_reads(self.fn)}
+        return unsettled(self.fn)
 
     def result(self) -> Function:
         self.block(self.fn.body[:-1])

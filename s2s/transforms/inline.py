@@ -34,8 +34,9 @@ from s2s import kinds as K
 from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
 from s2s.kinds import Kind
+from s2s.runtime.absent import absent
 from s2s.transforms.anew import Reads, is_closure, made_anew, part
-from s2s.transforms.bound import bound_after, may_read_unbound
+from s2s.transforms.bound import bound_after, may_be_unbound, may_read_deleted
 from s2s.transforms.classes import LocalClass, is_plain, value_of_path
 from s2s.transforms.foreign import Importer, LiveReads
 from s2s.transforms.heap import Escapes
@@ -313,7 +314,7 @@ class _Inliner:
             reads = Reads(call.func, callee.function, self.temporary, origin)
         if self.stays(callee.function, body, place):
             return self.call(stmt, call, callee, arguments, body, reads)
-        new = self.transplant(stmt, arguments, body, reads)
+        new = self.transplant(stmt, arguments, body, reads, place.in_loop)
         if new is None:
             return None
         self.added += len(statements(body.body))
@@ -364,7 +365,7 @@ class _Inliner:
             return True
         if self.size(function) > LONG or self.added + len(statements(body.body)) > LIMIT:
             return True
-        return place.in_loop and may_read_unbound(body)
+        return place.in_loop and may_read_deleted(body)
 
     def size(self, function: FunctionType) -> int:
         """The number of statements of a function, with those of what it calls by name, as far as these are inlined."""
@@ -468,8 +469,13 @@ class _Inliner:
         """An object as an atom."""
         return core.constant(value) if type(value) in _LITERALS else core.name(self.importer.bind(hint, value))
 
-    def transplant(self, stmt: Any, arguments: dict[str, Any], body: Function, reads: Reads | None) -> list[Any] | None:
-        """Bindings of the parameters, the body, and the assignment of the result, all in names of the caller."""
+    def transplant(
+        self, stmt: Any, arguments: dict[str, Any], body: Function, reads: Reads | None, in_loop: bool
+    ) -> list[Any] | None:
+        """Bindings of the parameters, the body, and the assignment of the result, all in names of the caller.
+
+        in_loop: the variables that it may read before they are assigned are unbound in each round.
+        """
         rebound = list(dict.fromkeys(n for s in statements(body.body) for n in defs(s)))
         own = dict.fromkeys([*body.param_names, *rebound])
         given = self.with_defaults(arguments, body, reads)
@@ -483,6 +489,8 @@ class _Inliner:
         if None in meanings.values():
             return None
         live = {name: self.temporary(name) for name, meaning in meanings.items() if not core.is_atom(meaning)}
+        if in_loop:
+            given = {**given, **{name: self.value("absent", absent) for name in sorted(may_be_unbound(body))}}
         read = {live[name]: meanings[name] for name in live}
         return [
             *(reads.statements if reads is not None else ()),
@@ -500,7 +508,8 @@ class _Inliner:
     ) -> list[Any]:
         """Bindings of the parameters, a body, and the assignment of its result.
 
-        given: the argument of each parameter. own: the parameters and variables of the body, which get fresh names.
+        given: the argument of each parameter, and what variables hold at the start. own: the parameters and variables
+            of the body, which get fresh names.
         loads: what other names in it mean here; live: the places that are read where it uses these names.
         """
         rebound = {n for s in statements(body) for n in defs(s)}

@@ -6,10 +6,12 @@ A pass takes a Core function and the task, and gives a Core function. Reading `p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from s2s.core import Function
 from s2s.transforms.activity import activity
+from s2s.transforms.bound import Unbound
 from s2s.transforms.buffers import buffers
 from s2s.transforms.callpairs import callpairs
 from s2s.transforms.calls import inline
@@ -60,24 +62,38 @@ def passes(task: Task) -> tuple[Pass, ...]:
 
 def compile_halves(fn: Function, task: Task) -> Halves:
     """The two sweeps of a lowered function, each as a function of its own: cut after the first `simplify`."""
-    for step in (*passes(task)[: -len(POLISH)], simplify):
-        fn = step(fn, task)
-    halves = cut(fn, task)
+    halves = cut(run(fn, task, (*passes(task)[: -len(POLISH)], simplify)), task)
     for step in POLISH:
         halves = halves.changed(lambda half, step=step: step(half, task))  # type: ignore[misc]
     return halves
 
 
-def stages(fn: Function, task: Task) -> Iterator[tuple[str, Function]]:
+def stages(fn: Function, task: Task) -> list[tuple[str, Function]]:
     """The program after each pass, with the pass's name; first the lowered program itself."""
-    yield "lower", fn
-    for step in passes(task):
-        fn = step(fn, task)
-        yield step.__name__, fn
+    found = [("lower", fn)]
+    run(fn, task, passes(task), found)
+    return found
 
 
 def compile_core(fn: Function, task: Task) -> Function:
     """The derivative program of a lowered function."""
-    for step in passes(task):
-        fn = step(fn, task)
-    return fn
+    return run(fn, task, passes(task))
+
+
+def run(fn: Function, task: Task, steps: Sequence[Pass], noted: list[tuple[str, Function]] | None = None) -> Function:
+    """What passes make of a function; `noted` takes what comes out of each.
+
+    Where a pass needs a variable that may not be assigned yet, all begins anew with that variable bound to `absent`.
+    """
+    new, made = fn, list[tuple[str, Function]]()
+    try:
+        for step in steps:
+            new = step(new, task)
+            made.append((step.__name__, new))
+    except Unbound as refusal:
+        if refusal.variable in task.absent:
+            raise
+        return run(fn, replace(task, absent=task.absent | {refusal.variable}), steps, noted)
+    if noted is not None:
+        noted += made
+    return new

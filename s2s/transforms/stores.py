@@ -33,7 +33,7 @@ from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases, Holders, is_container, written_in
-from s2s.transforms.bound import UNBOUND, unbound_reads
+from s2s.transforms.bound import Unbound, unbound_reads
 from s2s.transforms.givenback import refuse_shared
 from s2s.transforms.infer import expression_kinds, infer
 from s2s.transforms.operations import Operations, basic_index, boolean_index
@@ -188,7 +188,7 @@ class _Stores:
         plan = self.plan(stmt, written)
         for name in [written, *(name for name, _, _ in plan)]:
             if name in self.unsure:
-                raise NotCompiled(UNBOUND.format(core.stem(name)), origin=origin)
+                raise Unbound(name, origin)
         new = [*check, core.assign(self.version(written, env), call, origin)]
         for name, view, of in plan:
             new.append(self.seen(name, view, of, env, origin))
@@ -334,6 +334,9 @@ class _Stores:
         """A list or dict that is written into is seen in the one other that it was read from as an item, at most."""
         if not others or K.children(self.kind(core.name(part))) is None:
             return
+        for other in others:
+            if other in self.unsure:
+                raise Unbound(other, core.origin_of(stmt))  # a copy of it is read, and written into
         read: Any = self.views.single.get(part)
         is_item = isinstance(read, gast.Subscript) and not isinstance(self.slice_kind(read.slice), K.Slice)
         if not is_item or list(others) != [getattr(read.value, "id", None)]:

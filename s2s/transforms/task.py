@@ -82,6 +82,7 @@ class Task:
     single: whether the gradient is returned bare, not as a tuple.
     has_aux: whether the function returns `(value, aux)`.
     result: of a function that is called by compiled code, the kind that the caller takes its value to have.
+    absent: the variables that are bound from the start, to `absent`, as the gradient needs them; see `bound`.
     program: answers questions about other functions.
     recorded: the functions a call of which is recorded by itself.
     """
@@ -94,6 +95,7 @@ class Task:
     has_aux: bool = False
     result: Kind | None = None
     recorded: frozenset[CodeType] = frozenset()
+    absent: frozenset[str] = frozenset()
 
     @property
     def given(self) -> frozenset[str]:

@@ -7,7 +7,8 @@ With it every later pass may take a name for a value: what is defined outside lo
 A variable may have no value yet where its versions meet: it is assigned in one branch, or first in a loop's body. A
 copy of a name that is not bound would raise where the program does not. So all such meetings of a variable share one
 name, which need not be copied to itself; where the program reads the variable, that name is copied to a version
-first.
+first. A variable that must be bound all the same (`Task.absent`) holds `absent` until it is assigned; where the program
+reads it, `require_assigned` raises what Python would.
 
 The construction follows the structure of the program instead of dominance frontiers, which structured code does not
 need: Brandis and Mossenbock, "Single-pass generation of static single-assignment form for structured languages"
@@ -18,7 +19,8 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -26,6 +28,8 @@ import gast
 from s2s import core
 from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
+from s2s.runtime.absent import absent, require_assigned
+from s2s.transforms.bound import absent_reads, unbinding
 from s2s.transforms.structure import uses
 from s2s.transforms.task import Task
 
@@ -41,14 +45,19 @@ Env = dict[str, str]
 
 def versions(fn: Function, task: Task) -> Function:
     """`fn` with a name for each assignment."""
-    return _Versions(fn).run()
+    return _Versions(fn, task).run()
 
 
 class _Versions:
-    def __init__(self, fn: Function) -> None:
-        self.fn = fn
+    def __init__(self, fn: Function, task: Task) -> None:
+        self.fn = fn = with_absent(fn, task.absent)
         self.local = fn.local_names()
         self.scope: Scope = fn.scope
+        self.asked: dict[int, list[str]] = {}  # by statement, the variables that it reads and that may be absent
+        absent = {name for _, name in unbinding(fn)}
+        for stmt, name in absent_reads(fn) if absent else ():
+            if name in absent:
+                self.asked.setdefault(id(stmt), []).append(name)
         self.count: Counter[str] = Counter()
         self.summaries: dict[int, tuple[set[str], set[str]]] = {}
         self.unsure: dict[str, str] = {}  # by variable, the meeting name that may be unbound
@@ -91,7 +100,11 @@ class _Versions:
         copies = []
         read = _header_reads(stmt)
         for variable in dict.fromkeys([*uses(stmt), *sorted(read)]):
-            if variable in read and env.get(variable, "") == self.unsure.get(variable):
+            if variable in self.asked.get(id(stmt), ()):
+                self.scope, name = self.scope.bind("require_assigned", require_assigned, self.local)
+                check = gast.Expr(core.call(name, env[variable], core.constant(core.stem(variable))))
+                copies.append(core.place(check, core.origin_of(stmt)))
+            elif variable in read and env.get(variable, "") == self.unsure.get(variable):
                 env[variable] = self.fresh(variable)
                 copies.append(core.assign(env[variable], self.unsure[variable], core.origin_of(stmt)))
         return copies
@@ -283,6 +296,16 @@ class _Versions:
 
     def visit_Pass(self, stmt: Any, env: Env, live: set[str]) -> list[Any]:
         return []
+
+
+def with_absent(fn: Function, variables: Iterable[str]) -> Function:
+    """`fn` with variables that hold `absent` from the start."""
+    names = sorted(set(variables) & fn.local_names() - set(fn.param_names))
+    if not names:
+        return fn
+    scope, value = fn.scope.bind("absent", absent, fn.local_names())
+    start = [core.assign(name, core.name(value), fn.origin) for name in names]
+    return replace(fn, body=(*start, *fn.body), scope=scope)
 
 
 def _header_reads(stmt: Any) -> set[str]:

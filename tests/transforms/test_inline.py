@@ -16,9 +16,11 @@ from s2s.codegen.build import build
 from s2s.errors import NotCompiled
 from s2s.frontend.lower import lower, lower_function
 from s2s.frontend.source import unwrap
-from s2s.transforms.bound import may_read_unbound
+from s2s.transforms.bound import may_be_unbound, may_read_deleted
 from s2s.transforms.inline import inline_calls
 from s2s.transforms.structure import statements
+from s2s.transforms.task import Task
+from s2s.transforms.versions import versions
 
 RATE = 2.0
 TABLE = {"fast": 3.0}
@@ -722,7 +724,7 @@ def test_recursive_function_is_called_for_the_function_that_it_is_given():
     assert len(calls) >= 2 and build(fn).function(1.1) == fun(1.1)
 
 
-def test_local_that_may_be_unbound_stays_a_call_in_loops():
+def test_local_that_may_be_unbound_is_so_in_each_round_of_a_loop():
     def once(n):
         return late(n)
 
@@ -732,10 +734,37 @@ def test_local_that_may_be_unbound_stays_a_call_in_loops():
             total += late(n - i)
         return total
 
+    def empty_in_the_last_round(n):
+        total = 0
+        for i in range(n):
+            total += late(n - 1 - i)
+        return total
+
     assert_same(once, 3, left=["range"])
-    assert_same(looped, 3, left=["late", "range"])
+    assert_same(looped, 3, left=["range"])
+    for f in (once, empty_in_the_last_round):
+        with pytest.raises(UnboundLocalError):
+            f(0 if f is once else 2)
     with pytest.raises(UnboundLocalError):
         build(inlined(once)).function(0)
+    with pytest.raises(UnboundLocalError, match="'y'"):
+        build(versions(inlined(empty_in_the_last_round), Task("grad", program=None))).function(2)
+
+
+def test_local_that_is_deleted_stays_a_call_in_loops():
+    def gone(x):
+        y = x
+        if x > 5:
+            del y
+        return y
+
+    def looped(n):
+        total = 0
+        for i in range(n):
+            total += gone(i)
+        return total
+
+    assert "gone" in callees(inlined(looped))
 
 
 def test_which_functions_may_read_a_local_unbound():
@@ -762,8 +791,9 @@ def test_which_functions_may_read_a_local_unbound():
             x = x + y
         return x
 
-    verdicts = {f.__name__: may_read_unbound(lower_function(f)) for f in (guarded, half, deleted, trips, late, early)}
-    assert verdicts == dict(guarded=False, half=True, deleted=True, trips=False, late=True, early=False)
+    verdicts = {f.__name__: may_be_unbound(lower_function(f)) for f in (guarded, half, trips, late, early)}
+    assert verdicts == dict(guarded=set(), half={"y"}, trips=set(), late={"y"}, early=set())
+    assert may_read_deleted(lower_function(deleted)) and not may_read_deleted(lower_function(half))
 
 
 def test_exponential_growth_ends_in_calls():

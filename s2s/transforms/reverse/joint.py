@@ -17,7 +17,7 @@ from s2s.core import Function
 from s2s.errors import ArgumentError, NotCompiled
 from s2s.runtime import numeric, pytree
 from s2s.runtime.stores import private
-from s2s.transforms.bound import UNBOUND, unbound_reads
+from s2s.transforms.bound import Unbound, unbound_reads
 from s2s.transforms.copies import assignments
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Bars, Spread
@@ -100,7 +100,7 @@ class _Joint:
         """Refuse a reverse sweep that needs a meeting name, for its shape, where that may be unbound."""
         for stmt, name in unbound_reads(new):
             if name in self.restorer.unsure and getattr(stmt, "sweep", None) == "reverse":
-                raise NotCompiled(UNBOUND.format(core.stem(name)), origin=core.origin_of(stmt))
+                raise Unbound(name, core.origin_of(stmt))
 
     def kept(self, atom: Any, forward: list[Any], origin: Any) -> Any:
         """What is returned of the forward sweep: a name that a loop carries round is restored by the reverse sweep."""

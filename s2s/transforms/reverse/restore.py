@@ -25,9 +25,8 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
-from s2s.errors import NotCompiled
 from s2s.transforms.aliases import Aliases
-from s2s.transforms.bound import UNBOUND, headers_of, unbound_at_loops, unbound_reads
+from s2s.transforms.bound import Unbound, headers_of, unbound_at_loops, unbound_reads
 from s2s.transforms.conduct import module_of
 from s2s.transforms.copies import assignments
 from s2s.transforms.effects import Knowledge
@@ -267,7 +266,7 @@ class Restorer:
     def tape(self, name: str) -> str:
         """A new tape: an empty list at the start of the forward sweep."""
         if name in self.unsure:
-            raise NotCompiled(UNBOUND.format(core.stem(name)), origin=self.fn.origin)
+            raise Unbound(name, self.fn.origin)
         tape = core.derived(name, "_tape")
         if tape in self.namer.taken:
             tape = self.namer.temporary(core.stem(tape))
