@@ -172,7 +172,8 @@ class Holders(Aliases):
     """
 
     def tracked(self, name: str) -> bool:
-        return is_container(self.kind(core.name(name)))
+        reached = name in self.fn.facts.kinds  # no value reaches the items of a list that is always empty
+        return reached and is_container(self.kind(core.name(name)))
 
     def _shared(self, node: Any) -> set[str]:
         found = super()._shared(node)

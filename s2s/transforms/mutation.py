@@ -339,11 +339,12 @@ class Mutation:
         elif function in (np.putmask, np.place) and len(call.args) == 3 and K.ndim_of(self.kind(call.args[2])) == 0:
             x, mask, value = call.args
         elif function in (np.put, np.ndarray.put) and not keywords:
-            operands = call.args if function is np.put else [call.func.value, *call.args]
+            operands = [*call.args] if function is np.put else [call.func.value, *call.args]
             if len(operands) != 3:
                 return None
             self.fits(operands[0], self.kind(operands[2]), origin)
-            return [self.store(S.set_flat, *operands, origin=origin)]
+            operands[2] = self.unshared(operands[2], new, origin)
+            return [*new, self.store(S.set_flat, *operands, origin=origin)]
         elif function is np.fill_diagonal and len(call.args) == 2 and K.ndim_of(self.kind(call.args[0])) == 2:
             x, value = call.args
             shape = self.held(core.attribute(x, "shape"), new, "shape", origin)
@@ -363,6 +364,12 @@ class Mutation:
         """Whether two names may share memory."""
         aliases = Aliases(self.fn, self.operations)
         return aliases.find(getattr(x, "id", "")) == aliases.find(value.id)
+
+    def unshared(self, value: Any, out: list[Any], origin: Any) -> Any:
+        """A value as it is before a write begins, which may be one into its memory."""
+        if not isinstance(self.kind(value), K.Array) or isinstance(self.definition(value), (gast.BinOp, gast.UnaryOp)):
+            return value
+        return self.held(core.call(core.path(self.namer.numpy("copy")), value), out, "values", origin)
 
     def into(self, call: Any, function: Any, out: Any, origin: Any) -> tuple[list[Any], Any]:
         """`f(a, b, out=x)`: the result is made, and stored."""
@@ -400,10 +407,11 @@ class Mutation:
     def context(self, stmt: Any) -> None:
         for item in stmt.items:
             defined = self.definition(item.context_expr)
-            if defined is None or self.operations.function(defined) is not np.errstate:
+            if not isinstance(defined, gast.Call) or self.operations.function(defined) is not np.errstate:
                 raise NotCompiled("`with` is compiled for np.errstate only", origin=core.origin_of(stmt))
 
     def definition(self, atom: Any) -> Any:
+        """What a name is bound to that is bound once; else None."""
         found: list[Any] = []
 
         def search(stmts: Sequence[Any]) -> None:
@@ -414,7 +422,7 @@ class Mutation:
                     search(block)
 
         search(self.fn.body)
-        return found[0] if len(found) == 1 and isinstance(found[0], gast.Call) else None
+        return found[0] if len(found) == 1 else None
 
     def unknown(self, call: Any, function: Any, origin: Any) -> None:
         """A function that is not known may write into arrays and containers that are passed to it."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from s2s.core import Function
 from s2s.transforms.activity import activity
+from s2s.transforms.apart import apart
 from s2s.transforms.bound import Unbound
 from s2s.transforms.buffers import buffers
 from s2s.transforms.callpairs import callpairs
@@ -45,7 +46,7 @@ from s2s.transforms.versions import versions
 Pass = Callable[[Function, Task], Function]
 
 ANALYSE: tuple[Pass, ...] = (
-    valued, inline, tries, pairs, versions, copies, infer, prune, opposites, mutation, loops,
+    valued, inline, tries, pairs, versions, copies, infer, prune, apart, opposites, mutation, loops,
     scalarise, leaves, copies, infer, sequences, stores, prune, activity,
 )  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, buffers, simplify, fold, rename, comment)

@@ -66,7 +66,7 @@ def stores(fn: Function, task: Task) -> Function:
 def _with_private_arguments(fn: Function, aliases: Aliases, written: Sequence[str]) -> Function:
     """`fn`, in which arguments are copied at the start, whose memory the program may write into."""
     is_written = aliases.sharing(written)
-    namer, numbers = Namer(fn), _Numbers(fn)
+    namer, numbers = Namer(fn), Numbers(fn)
     copied: dict[str, str] = {}
     before: list[Any] = []
     for name in fn.param_names:
@@ -98,7 +98,7 @@ def _can_be_copied(kind: K.Kind) -> bool:
     return plain and all(map(_can_be_copied, inner))
 
 
-class _Numbers:
+class Numbers:
     """New versions of names, numbered beyond those that are there."""
 
     def __init__(self, fn: Function) -> None:
@@ -133,7 +133,7 @@ class _Stores:
         self.kind_of = expression_kinds(fn)
         self.lives = aliases.lives
         self.namer = Namer(fn)
-        self.numbers = _Numbers(fn)
+        self.numbers = Numbers(fn)
         self.storages: dict[str, str] = dict(fn.facts.storages)
         self.views = views
         self.unsure = {name for _, name in unbound_reads(fn)}
@@ -202,14 +202,14 @@ class _Stores:
         x, *index, value = stmt.value.args
         function, origin = self.operations.function(stmt.value), core.origin_of(stmt)
         if (
-            function not in {*_IN_TURN, S.set_item}
+            function not in (S.set_flat, S.set_item)
             or not isinstance(value, gast.Name)
             or not isinstance(self.kind(x), K.Array)
         ):
             return []
         if K.ndim_of(self.kind(value)) == 0 or self.aliases.find(value.id) != self.aliases.find(x.id):
             return []
-        if function in _IN_TURN or boolean_index(index[0], self.kind):
+        if function is S.set_flat or boolean_index(index[0], self.kind):
             raise NotCompiled(UNKNOWN_ALIAS.format(core.stem(value.id)), origin=origin)
         region = core.subscript(x, *index)
         if K.ndim_of(self.kind_of(region)) != 1 or not basic_index(index[0], self.kind):
@@ -362,9 +362,6 @@ class _Stores:
         else:
             value = core.attribute(now, "T")
         return core.assign(self.version(name, env), value, origin)
-
-
-_IN_TURN = {S.set_flat, S.add_at, S.sub_at}
 
 
 def _same_elements(one: K.Kind, other: K.Kind) -> bool:

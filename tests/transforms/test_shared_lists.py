@@ -84,7 +84,18 @@ def numbers_set_in_a_loop_over_the_list(x):
     return s
 
 
+def items_of_other_shapes_and_kinds(x):
+    D, L = {"q": x * 2.0, "s": x[0]}, [x * 2.0, x * x, x[1]]
+    s = np.sum(D["q"] * x) * D["s"] + L[2]
+    D["q"], D["s"] = x[:2] * x[0], 3
+    L[1], L[2] = x[1:], 1
+    for i in range(2):
+        L[0] = L[0][i:] * x[i]
+    return s * np.sum(D["q"]) + np.sum(L[1]) * D["s"] + np.sum(L[0]) * L[2]
+
+
 PROGRAMS = [
+    items_of_other_shapes_and_kinds,
     taken_from_the_front, put_in_front, deleted, copy_is_another_list, numbers_beside_arrays,
     items_set_in_a_loop_over_the_list, numbers_set_in_a_loop_over_the_list,
 ]  # fmt: skip

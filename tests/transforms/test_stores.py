@@ -233,6 +233,18 @@ def put_and_filled(x, n):
     return np.sum(np.tanh(m) * np.arange(m.size).reshape(m.shape))
 
 
+def put_of_its_own_memory(x, n):
+    c = x * x
+    np.put(c, [1, 1, 3], c[:0:-1])
+    c.put([0, 2], c[1:3])
+    np.add.at(c, [0, 0, 2], c[:3])
+    v = c[::-1]
+    np.subtract.at(v, [1, 0], c[1:3])
+    for i in range(n):
+        np.add.at(c, [i, 0], v[:2])
+    return np.sum(np.sin(c) * x)
+
+
 def without_dimensions(x, n):
     z = np.array(x[0])
     z *= x[1]
@@ -276,8 +288,8 @@ def flat_in_a_loop(x, n):
 PROGRAMS = [
     items, stepping, overlapping, whole, another_name, view_of_a_view, transposed, rows, swapped, scratch, masked,
     repeated, functions, left_early, in_branches, arguments, helpers, listed, stacked, keyed,
-    comprehended, items_of_a_list, flat, put_and_filled, without_dimensions, without_dimensions_seen_whole,
-    without_dimensions_in_a_loop, flat_in_a_loop,
+    comprehended, items_of_a_list, flat, put_and_filled, put_of_its_own_memory,
+    without_dimensions, without_dimensions_seen_whole, without_dimensions_in_a_loop, flat_in_a_loop,
 ]  # fmt: skip
 
 

@@ -26,7 +26,6 @@ import gast
 from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
-from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
@@ -145,9 +144,7 @@ class Stores:
         state = bars.pop(y)
         if function is S.set_item and not new_key:
             g = sweep.held(core.subscript(bar, key), out, origin)
-            zero = sweep.held(
-                self.zero_of(self.kind_of(core.subscript(x, key)), sweep.kind(value), g, origin), out, origin
-            )
+            zero = sweep.held(self.zero_item(y, x, key, out, origin), out, origin)
             out.add(as_reverse(core.assign(core.subscript(bar, key, gast.Store), zero, origin)))
         if x.id in sweep.active:
             sweep.add(Contribution(x.id, bar, fresh=state is OWNED, handed=state is OWNED), bars, out, origin)
@@ -187,13 +184,13 @@ class Stores:
             return gast.Expr(core.call(core.attribute(x, "pop"), key))
         return gast.Assign([core.subscript(x, key, gast.Store)], core.name(self.saved[y]), None)
 
-    def zero_of(self, before: K.Kind, after: K.Kind, g: Any, origin: Any) -> Any:
-        """A zero in the place of the cotangent of an item that was another one before; the shadow of an int is None."""
-        if isinstance(before, (K.Scalar, K.Int, K.Bool)):
+    def zero_item(self, y: str, x: Any, key: Any, out: Emitted, origin: Any) -> Any:
+        """The shadow of the item that was there before, which may have been of another kind or shape."""
+        if isinstance(self.kind_of(core.subscript(x, key)), K.Scalar):
             return core.constant(0.0)
-        if K.differentiable(before) and not K.differentiable(after):
-            raise NotCompiled("an item that is an array is replaced by what carries no derivative", origin=origin)
-        return core.call(self.sweep.namer.bind("shadow", pytree.shadow), g)
+        self.read_old[y] = {x.id}
+        item = self.sweep.held(core.subscript(x, key), out, origin)
+        return core.call(self.sweep.namer.bind("shadow", pytree.shadow), item)
 
     def write_back(self, y: str, function: Any, x: Any, index: Any, out: Emitted, origin: Any) -> None:
         if y in self.saved:
