@@ -55,8 +55,9 @@ class _Apart:
         self.found = False
 
     def run(self) -> Function:
-        body = self.block(self.fn.body)
-        return replace(self.fn, body=tuple(body)) if self.found else self.fn
+        *body, last = self.fn.body
+        body = self.block(body)
+        return replace(self.fn, body=(*body, last)) if self.found else self.fn
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
         new: list[Any] = []
@@ -77,18 +78,14 @@ class _Apart:
         ends = [_ending(stmt.body), _ending(stmt.orelse)]
         for name in ends[0].keys() & ends[1].keys():
             kinds = [self.operations.kind(end[name]) for end in ends]
-            if (
-                self.definitions[name] == 2
-                and self.is_vague(name)
-                and all(K.is_known(k) and not isinstance(k, K.Numeric) for k in kinds)
-            ):
+            if self.definitions[name] == 2 and self.is_vague(name) and any(K.is_known(k) for k in kinds):
                 yield name
 
     def moving(self, stmt: Any, rest: Sequence[Any]) -> int:
-        """How many statements move into the branches of an `if`: all that read what meets there, or what becomes of it."""
-        if not isinstance(stmt, gast.If) or not (vague := set(self.mixed(stmt))):
+        """How many statements move into the branches of an `if`: all that read what meets there, and so on."""
+        if not isinstance(stmt, gast.If) or not (mixed := set(self.mixed(stmt))):
             return 0
-        end = 0
+        end, vague = 0, set(mixed)
         for position, following in enumerate(rest):
             if vague & set(all_uses(following)):
                 end = position + 1
@@ -98,7 +95,7 @@ class _Apart:
         if len(inside) > LONG or any(map(core.is_exit, tail)) or not any(self.writes(s, vague) for s in inside):
             return 0
         uses, defined = (Counter(n for s in tail for n in names(s)) for names in (all_uses, all_defs))
-        alone = all(uses[name] == self.reads[name] for name in vague)
+        alone = all(uses[name] == self.reads[name] for name in mixed)
         return end if alone and all(defined[name] == self.definitions[name] for name in defined) else 0
 
     def writes(self, stmt: Any, names: set[str]) -> bool:
