@@ -32,6 +32,7 @@ items       kinds of the items of containers and iterators
 samples     small values that stand for kinds
 decided     results that kinds decide
 prune       branches that kinds decide
+apart       what writes into a number or array, by the branch that was taken -> into the branches
 opposites   branches on opposite conditions -> one branch
 mutation    writes into memory -> calls of a few functions that write into their first argument
 lists       methods that change the length of a list -> appending and dropping the last item
