@@ -16,6 +16,7 @@ objects     objects of plain classes: methods and operators -> calls, attributes
   references  what names refer to, and what the attributes of that run
   making      how an object is made: `__init__`, fields, keywords
   uses        expressions with objects
+  rows        objects in lists: a list for each attribute
   heap        which objects there are at each place, and where two ways meet
 classes     what is known of classes
 tables      functions in tuples, lists and dicts -> unrolled loops, branches

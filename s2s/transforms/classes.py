@@ -53,6 +53,8 @@ def member(cls: Any, name: str, after: type | None = None) -> Any:
     """What a class, or the next one after another in its order, holds under a name; MISSING if nothing."""
     if isinstance(cls, LocalClass):
         return cls.members.get(name, MISSING)
+    if not isinstance(cls, type):
+        return MISSING
     order = owners(cls)
     for owner in order[order.index(after) + 1 :] if after is not None else order:
         if name in vars(owner):
@@ -113,7 +115,7 @@ def settable(cls: Any, name: str) -> bool:
     """Whether an attribute of an instance can be set, where no property stands in the way."""
     if isinstance(cls, LocalClass) or cls is types.SimpleNamespace:
         return True
-    if is_frozen(cls) or issubclass(cls, tuple):
+    if not isinstance(cls, type) or is_frozen(cls) or issubclass(cls, tuple):
         return False
     return isinstance(member(cls, name), types.MemberDescriptorType) or cls.__dictoffset__ != 0
 

@@ -345,6 +345,8 @@ class _Inference:
 
     def kind_Subscript(self, node: Any) -> Kind:
         owner, index = self.kind(node.value), self.index_kind(node.slice)
+        if isinstance(owner, K.Range) and isinstance(index, K.Int):
+            return K.Int()  # whatever is in range
         inner = K.children(owner)
         if inner is None or isinstance(owner, K.Record):
             known = _GETITEM.kind(owner, index)

@@ -42,6 +42,7 @@ from s2s.transforms.foreign import Importer, LiveReads
 from s2s.transforms.heap import Escapes
 from s2s.transforms.objects import Objects
 from s2s.transforms.parameters import bind_arguments, defaults_of
+from s2s.transforms.rows import Listed, Listing
 from s2s.transforms.spread import Displays
 from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
 from s2s.transforms.tables import Tables
@@ -55,6 +56,8 @@ LONG = 300
 DEEPEST = 40
 # Of statements that inlining may add to one function.
 LIMIT = 2_000
+# Of lists of objects in one function.
+LISTS = 20
 
 
 # Bound arguments of these types are written as constants.
@@ -89,15 +92,21 @@ def inline_calls(
     Raises NotCompiled for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
     """
     opaque: list[Any] = []
+    listings: dict[str, Listed] = {}
     lower = functools.cache(lower)
+    whole = fn.with_body((*start, *fn.body))
     while True:
-        run = _Inliner(
-            fn.with_body((*start, *fn.body)), resolve, lower, Displays(displays or {}), kinds or {}, opaque, shares
-        )
+        run = _Inliner(whole, resolve, lower, Displays(displays or {}), kinds or {}, opaque, listings, shares)
         run.recorded = recorded
         try:
             return run.run([*start], fn.body)
+        except Listing as found:
+            listings[found.name] = found.listed
+            if len(listings) > LISTS:
+                opaque.append(found.listed.cls)
+                listings = {}
         except Escapes as escape:
+            listings = {}
             more = [c for c in escape.classes or run.objects.seen if not any(c is known for known in opaque)]
             if not more or any(isinstance(c, LocalClass) for c in more):
                 raise NotCompiled(escape.reason, origin=escape.origin) from None
@@ -127,6 +136,7 @@ class _Inliner:
         displays: Displays,
         kinds: Mapping[str, Kind],
         opaque: Sequence[Any],
+        listings: Mapping[str, Listed],
         shares: bool,
     ) -> None:
         self.fn = fn
@@ -144,7 +154,7 @@ class _Inliner:
         self.numbers = itertools.count(_last_number(self.local) + 1)
         self.variables: dict[str, str] = {}  # of attributes, by hint
         self.added = 0
-        self.objects = Objects(self, kinds, opaque)
+        self.objects = Objects(self, kinds, opaque, listings)
         self.tables = Tables(self)
 
     def run(self, start: list[Any], body: Iterable[Any]) -> Function:

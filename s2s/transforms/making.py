@@ -14,12 +14,13 @@ from s2s import core
 from s2s.core import MISSING
 from s2s.transforms import classes as C
 from s2s.transforms.heap import Made
-from s2s.transforms.references import Attribute, References
+from s2s.transforms.references import Attribute
+from s2s.transforms.rows import Rows
 
 _EMPTY: dict[Any, Any] = {list: lambda: gast.List([], gast.Load()), dict: lambda: gast.Dict([], [])}
 
 
-class Making(References):
+class Making(Rows):
     """New objects, their attributes in names."""
 
     def construct(self, cls: Any, node: Any, before: list[Any]) -> Any:

@@ -25,6 +25,7 @@ from s2s.transforms import classes as C
 from s2s.transforms.bound import is_bound_first
 from s2s.transforms.heap import UNSURE, VALUE, Escapes, Made
 from s2s.transforms.references import Attribute, Given, Super
+from s2s.transforms.rows import Row
 from s2s.transforms.structure import captures, replace_reads, statements, uses, with_blocks
 from s2s.transforms.uses import BINARY, Uses
 
@@ -47,6 +48,8 @@ class Objects(Uses):
         if isinstance(stmt, gast.Assign):
             return self.assign(stmt, stmt.targets[0], place)
         if isinstance(stmt, gast.Expr):
+            if isinstance(stmt.value, gast.Name) and stmt.value.id in self.state:
+                return []
             before: list[Any] = []
             value = self.expression(stmt.value, before, place)
             return None if value is None else [*before, core.rebuilt(stmt, value=value)]
@@ -56,6 +59,11 @@ class Objects(Uses):
             return [] if self.state.pop(stmt.targets[0].id, None) is not None else None
         if isinstance(stmt, gast.If):
             return self.branch(stmt)
+        if isinstance(stmt, gast.For):
+            made = self.made(stmt.iter)
+            if self.listed(stmt.iter) is not None:
+                return self.loop_over(stmt, made)
+            self.iterated(made)
         return None
 
     def spread(self, stmt: Any) -> list[Any] | None:
@@ -102,7 +110,10 @@ class Objects(Uses):
         if isinstance(stmt.value, gast.Call) and self.is_super(stmt.value):
             self.supers[target.id] = self.super_of(stmt.value, place)
             return []
+        if isinstance(stmt.value, gast.List) and target.id in self.listings:
+            return self.new_list(target.id, stmt.value)
         before: list[Any] = []
+        self.target = target.id
         self.hint = "" if core.is_temporary(target.id) else core.stem(target.id)
         value = self.expression(stmt.value, before, place)
         self.hint = ""
@@ -138,6 +149,11 @@ class Objects(Uses):
             return [core.place(gast.Expr(call), core.origin_of(stmt))]
         if isinstance(ref, Given):
             return self.set_given(stmt, target, ref)
+        if isinstance(ref, Row):
+            cell = self.cell(ref, target.attr, gast.Store)
+            if cell is None or self.reference(stmt.value) is not None:
+                raise self.escape(f"`{target.attr}` is set of an object in a list", ref)
+            return [core.rebuilt(stmt, targets=[cell])]
         if not isinstance(ref, Made):
             return None
         if not C.settable(cls, target.attr) or C.is_descriptor(found):
@@ -170,7 +186,7 @@ class Objects(Uses):
             value = gast.BinOp(atom, stmt.op, stmt.value) if value is None else value
             return [core.place(gast.Assign([target], value, None), core.origin_of(stmt))]
         ref = self.reference(target.value)
-        if ref is None or (isinstance(target, gast.Attribute) and not isinstance(ref, (Made, Given))):
+        if ref is None or (isinstance(target, gast.Attribute) and not isinstance(ref, (Made, Given, Row))):
             return None
         if isinstance(ref, Given) and isinstance(target, gast.Attribute):
             known = dict(ref.fields).get(target.attr), self.kind(stmt.value)
@@ -203,7 +219,8 @@ class Objects(Uses):
             if name not in self.state or name in names:
                 continue
             made = self.reference(core.name(name))
-            if not isinstance(made.cls, type) or not C.is_namedtuple(made.cls) or isinstance(stmt, gast.Delete):
+            named = isinstance(made, Made) and isinstance(made.cls, type) and C.is_namedtuple(made.cls)
+            if not named or isinstance(stmt, gast.Delete):
                 what = made.cls.__name__
                 raise self.escape(f"an object of {what} is used as a whole", made)
             values = [core.name(made.variables[a]) for a in self.keys(made) if self.state.get((made, a)) is VALUE]
@@ -316,7 +333,9 @@ class Objects(Uses):
         def is_new(name: str) -> bool:
             return core.is_temporary(name) or (name in names and is_bound_first(stmt, name))
 
+        grown = len(self.grown)
         before, new = self.heap.looped(body, is_new)
+        self.check_growth(stmt, grown)
         self.kinds = head
         return [*before, with_blocks(stmt, lambda _, block: new)]
 

@@ -71,9 +71,12 @@ class References:
 
     kinds: what is known of names that hold no such object.
     opaque: classes that are left alone.
+    listings: the names that hold lists of objects, and of which; see `rows.py`.
     """
 
-    def __init__(self, host: Host, kinds: Mapping[str, Kind], opaque: Sequence[Any]) -> None:
+    def __init__(
+        self, host: Host, kinds: Mapping[str, Kind], opaque: Sequence[Any], listings: Mapping[str, Any]
+    ) -> None:
         self.host = host
         self.heap = Heap(host.temporary, host.fresh)
         self.kinds = {name: self.given(kind, name) for name, kind in kinds.items()}
@@ -87,6 +90,12 @@ class References:
         self.seen: list[Any] = []  # the classes of the objects
         self.set_outside: dict[str, list[Made]] = {}  # the arguments of which an attribute is set, by attribute
         self.allowed: dict[int, Any] = {}  # reads of attributes of arguments
+        self.listings: dict[str, Any] = dict(listings)
+        self.homes: dict[int, Any] = {}  # displays of objects, by identity: their names
+        self.target = ""  # the name that a statement assigns
+        self.grown: list[Made] = []  # lists of objects, as often as one was put in
+        self.over: list[Any] = []  # loops over lists of objects, and these
+        self.counters: set[str] = set()  # names that count the rows of a list
         self.wholes: list[Any] = []  # statements with an argument that is an object as a whole
         self.hint = ""  # what the value of a statement will be called
         self.names: set[str] = set()  # that meant an object somewhere
@@ -105,7 +114,7 @@ class References:
         return self.heap.state
 
     def escape(self, what: str, *made: Any) -> Escapes:
-        classes = [m.cls for m in made if isinstance(m, Made)]
+        classes = [getattr(m.cls, "cls", m.cls) for m in made if m is not None and hasattr(m, "cls")]
         return Escapes(what, self.origin, classes)
 
     # --- what names refer to ---

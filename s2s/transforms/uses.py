@@ -16,6 +16,7 @@ from s2s.transforms import classes as C
 from s2s.transforms.heap import UNSURE, Made
 from s2s.transforms.making import Making
 from s2s.transforms.references import Bound, Given, Super, type_of
+from s2s.transforms.rows import Listed, Row
 
 BINARY = {
     gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "truediv", gast.FloorDiv: "floordiv",
@@ -42,7 +43,9 @@ class Uses(Making):
             return None
         if any(isinstance(e, gast.Starred) for e in node.elts):
             raise self.escape("an object is put into a display with `*`", *map(self.made, node.elts))
-        return self.record(DISPLAYS[type(node)], {str(i): e for i, e in enumerate(node.elts)}, before)
+        name = self.record(DISPLAYS[type(node)], {str(i): e for i, e in enumerate(node.elts)}, before)
+        self.homes[id(self.state[name.id])] = (self.target, self.state[name.id])
+        return name
 
     of_List = of_Tuple
 
@@ -51,6 +54,10 @@ class Uses(Making):
         if ref is None:
             return None
         made = ref.cell if isinstance(ref, Given) else ref
+        if isinstance(ref, Row) and not isinstance(C.member(ref.cls, node.attr), property):
+            cell = self.cell(ref, node.attr)
+            if cell is not None:
+                return cell
         if isinstance(made, Made):
             found = C.member(made.cls, node.attr)
             own = self.state.get((made, node.attr))
@@ -60,12 +67,12 @@ class Uses(Making):
         cls = self.class_of(ref.receiver[0] if isinstance(ref, Super) else ref)
         hint = f"{cls.__name__}_{node.attr}"
         if attribute is None:
-            if isinstance(ref, Made):
+            if isinstance(ref, (Made, Row)):
                 raise self.escape(f"`{node.attr}` is read, which may not be set", ref)
             return None
         if attribute.is_property:
             return self.runs(attribute, hint, [])
-        if not isinstance(ref, Made):
+        if not isinstance(ref, (Made, Row)):
             return None
         if attribute.value is not MISSING and isinstance(cls, type):
             return core.attribute(self.host.value(cls.__name__, cls), node.attr)
@@ -100,8 +107,21 @@ class Uses(Making):
         if cls is not None and not core.is_path(node.func, self.host.local):
             return core.rebuilt(node, func=core.attribute(self.host.value(cls.__name__, cls), name))
         ref = self.reference(owner)
+        item = self.made(node.args[0]) if name == "append" and len(node.args) == 1 else None
+        if item is not None and isinstance(owner, gast.Name) and owner.id in self.host.local:
+            if ref is None:
+                self.discovered(owner.id, item)
+            self.iterated(ref, item)
+        if self.listed(owner) is not None:
+            if name != "append" or len(node.args) != 1 or node.keywords:
+                raise self.escape(f"`{name}` of a list of objects", ref)
+            return self.append(ref, node.args[0], before)
         if ref is None:
             return None
+        if isinstance(ref, Row) and self.cell(ref, name) is not None:
+            held = self.host.temporary(name)
+            before.append(self.new(held, node.func))
+            return core.rebuilt(node, func=core.name(held))
         made = ref.cell if isinstance(ref, Given) else ref
         if isinstance(made, Made) and self.state.get((made, name)) is not None:
             return core.rebuilt(node, func=self.item(made, name))
@@ -116,7 +136,7 @@ class Uses(Making):
                 return core.rebuilt(node, func=core.name(held))
             if isinstance(ref, Super) and name == "__init__":
                 return core.constant(None)
-            if isinstance(ref, Made):
+            if isinstance(ref, (Made, Row)):
                 raise self.escape(f"`{name}` of an object is called, which is not known", ref)
             return None
         if attribute.is_property or attribute.value is not MISSING:
@@ -174,6 +194,8 @@ class Uses(Making):
 
     def truth(self, atom: Any) -> Any:
         """Whether an object counts as true."""
+        if self.listed(atom) is not None:
+            raise self.escape("the truth of a list of objects", self.made(atom))
         call = self.calling(atom, "__bool__")
         if call is None and self.method(atom, "__len__") is not None:
             raise self.escape("the length of an object as its truth", self.made(atom))
@@ -186,6 +208,9 @@ class Uses(Making):
         (op,), (right,) = node.ops, node.comparators
         one, other = self.made(node.left), self.made(right)
         if isinstance(op, (gast.Is, gast.IsNot)):
+            refs = self.reference(node.left), self.reference(right)
+            if any(isinstance(ref, Row) for ref in refs):
+                return self.row_is(refs, isinstance(op, gast.Is))
             if one is None and other is None:
                 return None
             return core.constant(self.same(one, other) is isinstance(op, gast.Is))
@@ -200,6 +225,13 @@ class Uses(Making):
         call = self.calling(node.left, own, right)
         return call if call is not None or one is not None else self.calling(right, reflected, node.left)
 
+    def row_is(self, refs: Any, positive: bool) -> Any:
+        """`p is q`, where one is in a list: what is not in it is another object."""
+        alike = self.same_row(*refs) if all(isinstance(ref, Row) for ref in refs) else core.constant(False)
+        if isinstance(alike, gast.Constant):
+            return core.constant(alike.value is positive)
+        return alike if positive else core.rebuilt(alike, ops=[gast.NotEq()])
+
     def same(self, one: Any, other: Any) -> bool:
         """Whether two names mean one object; one of them is made in the function."""
         if one is None or other is None:
@@ -210,13 +242,24 @@ class Uses(Making):
 
     def of_Subscript(self, node: Any, before: list[Any], place: Any) -> Any:
         made = self.made(node.value)
+        if self.listed(node.value) is not None:
+            return self.row(made, node.slice, before)
         if made is not None and isinstance(made.cls, type) and issubclass(made.cls, tuple | list):
+            if not isinstance(node.slice, gast.Constant):
+                self.iterated(made)
             keys = self.keys(made)
             index = getattr(node.slice, "value", None) if isinstance(node.slice, gast.Constant) else None
             if type(index) is int and -len(keys) <= index < len(keys):
                 return self.item(made, keys[index])
             return None
         return self.calling(node.value, "__getitem__", node.slice)
+
+    def iterated(self, made: Made | None, item: Made | None = None) -> None:
+        """A display of objects of one class is more than taken apart: it is a list of objects, if it has a name."""
+        name, _ = self.homes.get(id(made), ("", None))
+        held = [self.state[made, key] for key in self.keys(made)] if name and made is not None else []
+        if held and all(isinstance(h, Made) and h.cls is held[0].cls for h in held):
+            self.discovered(name, held[0])
 
     # --- functions that look at objects ---
 
@@ -235,6 +278,8 @@ class Uses(Making):
     def of_made(self, made: Made, function: Any, node: Any, before: list[Any]) -> Any:
         """A function of Python's that is called with an object that the function makes."""
         names = [a.value if isinstance(a, gast.Constant) else None for a in node.args[1:]]
+        if function is len and self.listed(node.args[0]) is not None:
+            return self.length(made)
         if function is len:
             if isinstance(made.cls, type) and issubclass(made.cls, tuple | list):
                 return core.constant(len(self.keys(made)))
@@ -264,9 +309,9 @@ class Uses(Making):
 
     def is_instance(self, node: Any) -> Any:
         """`isinstance` of what is known."""
-        made = self.made(node.args[0])
-        if made is not None:
-            cls: Any = made.cls
+        ref = self.reference(node.args[0])
+        if isinstance(ref, (Made, Row)):
+            cls: Any = list if isinstance(ref.cls, Listed) else ref.cls
         else:
             kind = self.kind(node.args[0])
             cls = type_of(kind)

@@ -400,12 +400,79 @@ def tuples_of_objects(x):
     return pair[0] * w + pair[-1].a * v.b * len(pair)
 
 
+class Mass:
+    def __init__(self, x, v, m=1.0):
+        self.x = x
+        self.v = v
+        self.m = m
+
+    def force(self, other):
+        return (other.x - self.x) * other.m
+
+    def move(self, dt):
+        self.x += dt * self.v
+
+    @property
+    def energy(self):
+        return 0.5 * self.m * self.v**2
+
+
+def objects_in_a_list(x):
+    states = [State(v) for v in x]
+    for s in states:
+        s.step(x[0])
+    return sum(s.h * s.h for s in states)
+
+
+def bodies_in_a_list(x):
+    bodies = [Mass(x[i], 0.1 * i) for i in range(3)]
+    for _ in range(2):
+        for p in bodies:
+            force = 0.0
+            for q in bodies:
+                if q is not p:
+                    force = force + p.force(q)
+            p.v = p.v + 0.1 * force
+        for p in bodies:
+            p.move(0.1)
+    return sum(p.energy for p in bodies) + bodies[-1].x
+
+
+def bodies_in_a_display(x):
+    bodies = [Mass(x[0], 0.1), Mass(x[1], x[2]), Mass(x[2], 0.3)]
+    for i in range(len(bodies)):
+        for j in range(len(bodies)):
+            if i != j:
+                bodies[i].v += 0.1 * bodies[i].force(bodies[j])
+    return energy_of(bodies) * bodies[0].v
+
+
+def energy_of(bodies):
+    total = 0.0
+    for p in bodies:
+        total = total + p.energy
+    return total
+
+
+def put_in_and_changed(x):
+    bodies = []
+    for v in x:
+        p = Mass(v, v * x[0])
+        bodies.append(p)
+        p.x = p.x * x[2]
+        bodies[0].v = bodies[0].v + p.x
+    last = bodies[-1]
+    last.v *= 2.0
+    return bodies[0].v * bodies[2].v + bodies[1].x * (1.0 if last is bodies[2] else 0.0)
+
+
 COMPILED = [
     attributes, methods_in_turn, augmented_attributes, setter_of_a_property, two_names, operators, items,
     added_in_place, comparisons, met_after_a_branch, carried_by_a_loop, swapped_in_a_loop, previous_and_current,
     left_early, nested_loops, while_loop, objects_in_objects, vectors_of_bodies, inherited, class_methods,
     namedtuples, namedtuple_as_a_tuple, dataclasses_with_all_kinds_of_fields, frozen_and_replaced, slots, namespaces,
     returned_by_helpers, closures_over_objects, named_attributes, tuples_of_objects,
+    objects_in_a_list, bodies_in_a_list, bodies_in_a_display, put_in_and_changed,
 ]  # fmt: skip
 
 
@@ -487,11 +554,61 @@ def cyclic(x):
     return s.h
 
 
-def objects_in_a_list(x):
+def list_that_is_emptied(x):
     states = [State(v) for v in x]
+    last = states.pop()
+    last.h = last.h * x[0]
+    return last.h + sum(s.h for s in states)
+
+
+def list_that_holds_one_object_twice(x):
+    s = State(x[0])
+    states = [s, s, State(x[1])]
+    for t in states:
+        t.h = t.h * x[2]
+    return sum(t.h for t in states) + s.h
+
+
+def list_of_one_of_two(x):
+    a, b = State(x[0]), State(x[1])
+    c = a if x[2] > 0.7 else b
+    states = [c]
+    for t in states:
+        t.h = t.h * x[2]
+    return a.h + 2.0 * b.h + c.h
+
+
+def list_that_grows_in_a_loop_over_it(x):
+    states = [State(x[0])]
     for s in states:
-        s.step(x[0])
-    return sum(s.h * s.h for s in states)
+        s.h = s.h * x[1]
+        if len(states) < 3:
+            states.append(State(s.h * x[2]))
+    return sum(s.h for s in states)
+
+
+def lists_that_change_places(x):
+    one, two = [State(v) for v in x], [State(v * v) for v in x]
+    first = one[0]
+    for v in x:
+        one, two = two, one
+        one[0].h = one[0].h * v
+        first.h = first.h + v
+    return one[0].h + 2.0 * two[0].h
+
+
+def list_of_two_classes(x):
+    things = [State(x[0])]
+    things.append(Slotted(x[1]))
+    return things[0].h * things[1].a
+
+
+def empty_list_is_false(x):
+    states = []
+    for v in x:
+        if v > 0.9:
+            states.append(State(v))
+    return states[0].h if states else x[1]
 
 
 def objects_in_a_dict(x):
@@ -601,9 +718,10 @@ def arrays_of_objects(x):
 
 RIGHT = [
     one_of_two_is_written, first_and_last_are_one, attribute_on_some_paths, object_or_number, shared_parts,
-    loop_that_changes_parts, cyclic, objects_in_a_list, objects_in_a_dict, printed, class_attribute_hidden_later,
+    loop_that_changes_parts, cyclic, objects_in_a_dict, printed, class_attribute_hidden_later,
     counted, computed_attributes, checked_attributes, operator_that_gives_up, recursive, raised_and_caught,
-    arrays_of_objects,
+    arrays_of_objects, list_that_is_emptied, list_that_holds_one_object_twice, list_of_one_of_two,
+    list_that_grows_in_a_loop_over_it, lists_that_change_places, list_of_two_classes, empty_list_is_false,
 ]  # fmt: skip
 
 
@@ -616,3 +734,15 @@ def test_objects_are_exact(f, seed):
 def test_loops_give_the_variables_that_a_person_would_name():
     text = holds(carried_by_a_loop, X)
     assert "total_a" in text and "total_b" in text and "Vector" not in text.replace("# ", "#").split("#")[0]
+
+
+def test_an_index_that_is_out_of_range_raises_though_nothing_is_read():
+    def f(x, i):
+        states = [State(v) for v in x]
+        last = states[i] if i < 9 else states[3]
+        return states[0].h * x[1]
+
+    assert s2s.grad(f, strict=True)(X, -3)[0] == X[1]
+    for i in (3, -4, 9):
+        with pytest.raises(IndexError):
+            s2s.grad(f)(X, i)
