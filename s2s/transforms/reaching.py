@@ -56,8 +56,10 @@ class _Reaching:
         for stmt in stmts:
             if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
                 self.made.setdefault(stmt.targets[0].id, []).append(block)
-                for name in core.reads(stmt.value) & self.active:
-                    self.uses.setdefault(name, []).append((block, stmt))
+                # what a decomposed function hands on is told by its twin, which may leave out what is no number
+                if stmt.targets[0].id not in self.operations.fn.facts.twins:
+                    for name in core.reads(stmt.value) & self.active:
+                        self.uses.setdefault(name, []).append((block, stmt))
             for _, inner in core.blocks(stmt):
                 if isinstance(stmt, gast.With):
                     self.survey(inner, block)
