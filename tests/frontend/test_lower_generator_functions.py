@@ -184,3 +184,49 @@ def test_a_manager_that_is_defined_anew_is_noticed(monkeypatch):
     assert dg(1.0) == 0.0
     monkeypatch.setitem(globals(), "running", running_again)
     assert dg(1.0) == 5.0
+
+
+def test_a_generator_expression_that_is_kept_sees_the_variables_when_it_is_taken():
+    def f(a, n):
+        scaled = (v * n for v in t("first", a))
+        n = n + 1
+        if n > 2:
+            return sum(scaled), n
+        return list(range(n))
+
+    same(f, ([1, 2], 1), ([1, 2], 3))
+    holds(lambda x, s: kept_and_taken(x, s), (X, 0.7))
+
+
+def kept_and_taken(x, s):
+    squares = (v * v * s for v in x)
+    s = s * 2.0
+    total = 0.0
+    for v in squares:
+        total = total + v * s
+    return total
+
+
+def test_a_generator_expression_that_is_taken_in_a_loop_goes_to_the_tape():
+    def in_a_loop(x):
+        squares = (v * v for v in x)
+        total = 0.0
+        for _ in range(2):
+            total = total + sum(squares)
+        return total
+
+    def in_a_comprehension(x):
+        squares = (v * v for v in x)
+        return sum([sum(squares) for _ in range(2)])
+
+    def in_two_branches(x):
+        if x[0] > 0.0:
+            squares = (v * v for v in x)
+        return sum(squares)
+
+    for f in (in_a_loop, in_a_comprehension, in_two_branches):
+        with pytest.raises(s2s.UnsupportedSyntaxError):
+            s2s.grad(f, strict=True)(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", s2s.FallbackWarning)
+            np.testing.assert_allclose(s2s.grad(f)(X), 2 * X)

@@ -14,6 +14,7 @@ import gast
 
 from s2s import core
 from s2s.frontend.lower.access import place, place_operands
+from s2s.frontend.lower.generators import keep
 from s2s.frontend.lower.lowering import Lowering, lowers
 
 
@@ -29,6 +30,8 @@ def assignment(low: Lowering, node: Any) -> None:
         for target in (first, *others):
             assign_to(low, target, value)
     elif isinstance(first, gast.Name):
+        if keep(low, first, node.value):
+            return
         low.store(low.target_name(first.id), node.value)
     else:
         assign_to(low, first, low.value(node.value))

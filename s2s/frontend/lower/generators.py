@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -28,6 +29,8 @@ def generator_of(low: Lowering, node: Any) -> Any:
             raise low.refuse("an asynchronous generator expression", node)
         (iterable,) = evaluated(low, first.iter)
         return gast.GeneratorExp(node.elt, [gast.comprehension(first.target, iterable, first.ifs, 0), *others])
+    if isinstance(node, gast.Name):
+        return _taken(low, node)
     if not isinstance(node, gast.Call) or any(isinstance(a, gast.Starred) for a in node.args):
         return None
     if is_call(low, node):
@@ -35,6 +38,36 @@ def generator_of(low: Lowering, node: Any) -> Any:
     function = low.resolve(node.func)
     make = next((make for known, make in _MAKERS.items() if known is function), None)
     return None if make is None else make(low, node)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A generator under a name, and where it was made: the block, the loops, and the variables of comprehensions."""
+
+    generator: Any
+    block: Any
+    loops: list[Any]
+    renamed: dict[str, str]
+
+
+def keep(low: Lowering, target: Any, value: Any) -> bool:
+    """Take note of a generator expression that a name holds, which is read in one place; False for anything else."""
+    name = low.names.mangle(target.id)
+    if not isinstance(value, gast.GeneratorExp) or name not in low.names.once:
+        return False
+    low.kept[name] = Kept(generator_of(low, value), low.block, list(low.loops), low.renamed)
+    return True
+
+
+def _taken(low: Lowering, node: Any) -> Any:
+    """The generator that a name holds, whose items are taken now: in the block that made it, or in one within, once."""
+    kept = low.kept.pop(low.names.mangle(node.id), None)
+    if kept is None:
+        return None
+    same = low.renamed is kept.renamed and low.loops == kept.loops
+    if not same or not any(block is kept.block for block in low.blocks):
+        raise low.refuse("a generator expression that is kept", node)
+    return kept.generator
 
 
 def evaluated(low: Lowering, *nodes: Any) -> list[Any]:

@@ -87,6 +87,7 @@ class Lowering(OrderedEmitter):
         self.renamed: dict[str, str] = {}  # the targets of open comprehensions
         self.handled: list[str] = []  # the exceptions of open handlers
         self.generators: dict[str, Any] = {}  # the nested generator functions
+        self.kept: dict[str, Any] = {}  # the generators that names hold
         self.yielding: list[Callable[[Any], None]] = []  # what is done for an item of each open generator
         self.read: dict[str, core.Origin] = {}
         self._amounts: dict[int, tuple[Any, list[Any] | None]] = {}  # the node is held, so that its id stays its own

@@ -44,6 +44,7 @@ class Names:
     deleted: those that a `del` may unbind.
     shared: those that nested functions declare `nonlocal`: any call may rebind them.
     repeated: local names that are bound in several places.
+    once: those that are bound in one place, and read in one.
     suspending: a node that makes the function a generator or coroutine, if there is one.
     class_name: the class around the function, which mangles its private names.
     scope: the meaning of all other names.
@@ -56,6 +57,7 @@ class Names:
     suspending: Any = None
     shared: frozenset[str] = frozenset()
     repeated: frozenset[str] = frozenset()
+    once: frozenset[str] = frozenset()
 
     def mangle(self, name: str) -> str:
         """`__x` inside of class `_C` is `_C__x`."""
@@ -131,7 +133,10 @@ def collect(function: Any, scope: core.Scope, class_name: str | None) -> Names:
     declared = [node for node in gast.walk(function) if isinstance(node, gast.Nonlocal)]
     shared = {mangle(name) for node in declared for name in node.names}
     sets = (frozenset(map(mangle, local)), frozenset(map(mangle, deleted)))
-    return Names(*sets, class_name, scope, suspending, frozenset(shared), frozenset(repeated))
+    named = [node for node in gast.walk(function) if isinstance(node, gast.Name)]
+    reads = Counter(node.id for node in named if isinstance(node.ctx, gast.Load))
+    once = {mangle(name) for name in bound if bound[name] == reads[name] == 1} - shared
+    return Names(*sets, class_name, scope, suspending, frozenset(shared), frozenset(repeated), frozenset(once))
 
 
 def own_nodes(function: Any) -> Iterator[Any]:
