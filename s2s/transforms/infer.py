@@ -189,6 +189,8 @@ class _Inference:
         old = self.kind(owner)
         if isinstance(old, (K.List, K.Sequence, K.Dict)) and isinstance(owner, gast.Name) and owner.id in self.local:
             new = change(old)
+            if self.rounds and new != K.NEVER and len(K.children(new) or ()) == len(K.children(old) or ()):
+                new = K.join(old, new)  # another round finds what this one stores, and so on to a fixed point
             if new not in (old, K.NEVER) and owner.id not in self.fixed:
                 self.kinds[owner.id] = new
                 self.changed = True

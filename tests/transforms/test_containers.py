@@ -327,3 +327,16 @@ def test_a_computed_index_may_pick_an_integer_from_among_floats(n):
     for f, at, args in ((made, 0, (2.0, n)), (given, 0, ([1.5, 2, 3.0], n))):
         outcome = verify(f, args, at)
         assert outcome.compiled and outcome.finite and not outcome.kink, outcome
+
+
+def test_kinds_of_items_that_a_loop_stores_in_turn_come_to_an_end():
+    def f(x, u):
+        pairs = [(x, x), (x, x * 0.5)]
+        first = pairs[-1]
+        for _ in range(3):
+            pairs[-1] = (u[0], x)
+            pairs[-1] = (np.sum(u) * pairs[-1][0], u[1])
+        pairs.insert(-1, first)
+        return pairs[-1][0] * pairs[-1][1] * first[1] * x
+
+    assert verify(f, (1.3, np.array([0.7, 0.4])), second=True).compiled
