@@ -14,8 +14,9 @@ STATEMENTS = """assign augmented unpack star alias conditional list dict tuple e
 index rows while forever break continue return walrus""".split()
 STATEMENTS += ["nested unpack", "f-string", "loop else", "chained comparison", "and/or"]
 
-# The share of programs that must be compiled, of those that hold nothing known to go to the tape.
-COMPILED = {Writer: 0.95, InplaceWriter: 0.0}
+# The share of programs that must be compiled, of those that hold nothing known to go to the tape: of each fifty. Of the
+# programs that write in place, more than 0.95 are compiled of all together.
+COMPILED = {Writer: 0.95, InplaceWriter: 0.9}
 ELIGIBLE = {Writer: 0.6, InplaceWriter: 0.6}
 WRITERS = pytest.mark.parametrize("writer", [Writer, InplaceWriter])
 
