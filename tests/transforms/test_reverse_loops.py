@@ -268,7 +268,7 @@ def test_name_bound_in_a_branch_is_read_under_the_same_condition():
     holds(f, X, U, False, argnums=(0, 1))
 
 
-def test_array_whose_shape_may_not_be_known_is_not_compiled_and_right():
+def test_array_whose_shape_is_known_from_the_second_round_on_is_compiled():
     def f(x, u):
         s = 0.0
         for i in range(4):
@@ -277,7 +277,7 @@ def test_array_whose_shape_may_not_be_known_is_not_compiled_and_right():
             before = u * x
         return s
 
-    assert not verify(f, (X, U)).compiled
+    assert verify(f, (X, U)).compiled
 
 
 def test_unbound_name_raises_as_python_does():
