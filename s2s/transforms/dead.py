@@ -51,24 +51,27 @@ def _kept(block: Sequence[Any], marks: _Marks, fn: Function) -> list[Any]:
 
 def _without_overwritten(fn: Function, known: Knowledge) -> Function:
     """`fn` without values that are never read before their name is assigned again."""
-    lives = known.liveness(fn)
+    return fn.with_body(_Overwritten(fn, known).block(fn.body, 0, False))
 
-    def is_overwritten(stmt: Any, live: int) -> bool:
-        name = assigned(stmt)
-        if name is None or (live | lives.always) & lives.bit(name):
-            return False
-        effects = known.effects(stmt.value, is_reverse(stmt))
-        return not (effects.raises or effects.writes)
 
-    def block(stmts: Sequence[Any], out: int, protected: bool) -> list[Any]:
+class _Overwritten:
+    def __init__(self, fn: Function, known: Knowledge) -> None:
+        self.known = known
+        self.lives = known.liveness(fn)
+
+    def block(self, stmts: Sequence[Any], out: int, protected: bool) -> list[Any]:
         new = []
-        for stmt, live in zip(stmts, lives.afters(stmts, out, protected)):
-            if is_overwritten(stmt, live):
-                continue
-            new.append(lives.with_inner(stmt, live, protected, block))
+        for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
+            if not self.is_overwritten(stmt, live):
+                new.append(self.lives.with_inner(stmt, live, protected, self.block))
         return new
 
-    return fn.with_body(block(fn.body, 0, False))
+    def is_overwritten(self, stmt: Any, live: int) -> bool:
+        name = assigned(stmt)
+        if name is None or (live | self.lives.always) & self.lives.bit(name):
+            return False
+        effects = self.known.effects(stmt.value, is_reverse(stmt))
+        return not (effects.raises or effects.writes)
 
 
 class _Marks:

@@ -26,24 +26,28 @@ from s2s.transforms.structure import copied, definitions_of, defs, reads_of, sta
 
 def direct_exits(fn: Function, known: Knowledge) -> Function:
     """`fn` without flags of ours that only repeat a condition."""
-    reads = reads_of(fn)
-    written = definitions_of(fn)
+    return fn.with_body(_Exits(fn, known).block(fn.body))
 
-    def block(stmts: Sequence[Any]) -> list[Any]:
+
+class _Exits:
+    def __init__(self, fn: Function, known: Knowledge) -> None:
+        self.known = known
+        self.reads = reads_of(fn)
+        self.written = definitions_of(fn)
+
+    def block(self, stmts: Sequence[Any]) -> list[Any]:
         new: list[Any] = []
         for stmt in stmts:
-            stmt = with_blocks(stmt, lambda _, inner: block(inner))
+            stmt = with_blocks(stmt, lambda _, inner: self.block(inner))
             flag = _flag(stmt)
-            if flag is not None and reads[flag] == 1 and written[flag] == 2:
+            if flag is not None and self.reads[flag] == 1 and self.written[flag] == 2:
                 start = next((i for i, s in enumerate(new) if _sets(s, flag, False)), None)
-                body = None if start is None else _without_flag(stmt.body, flag, known)
+                body = None if start is None else _without_flag(stmt.body, flag, self.known)
                 if start is not None and body is not None:
                     del new[start]
                     stmt = core.rebuilt(stmt, body=body)
             new.append(stmt)
         return new
-
-    return fn.with_body(block(fn.body))
 
 
 def _flag(stmt: Any) -> str | None:

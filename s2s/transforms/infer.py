@@ -109,6 +109,7 @@ class _Inference:
         self.block(self.fn.body[:-1])
         order, sizes = self.broadcasts, self.sizes
         known = {"parts": order.parts, "within": order.within, "ints": sizes.ints, "lengths": sizes.shapes}
+        del self.sizes  # which holds methods of ours: a cycle, that only the collector would free
         return self.fn.with_facts(kinds=self.kinds, shapes=self.shapes, **known)
 
     # --- statements ---
