@@ -23,7 +23,7 @@ from s2s.compiler.argnums import Selection
 from s2s.compiler.arguments import check_arguments, check_seed
 from s2s.compiler.dispatch import UNSET, Route, dispatcher
 from s2s.compiler.dynamic import OBSERVED, observing, to_blame
-from s2s.compiler.fallback import Fallbacks, fallback_of, gradient_of, no_source, strict_error, sum_of
+from s2s.compiler.fallback import Fallbacks, fallback_of, no_source, strict_error, sum_of
 from s2s.compiler.given import Values, arrays_in, bound_values, general, is_recording, key_of, passed_functions
 from s2s.compiler.guards import Bindings, conditions, interchangeable
 from s2s.compiler.layout import Layout, layout_of
@@ -388,7 +388,7 @@ class Driver:
     @property
     def primal(self) -> Callable[..., Any]:
         """What is differentiated, to be called with all parameters."""
-        called = self.function if self.inner is None else gradient_of(self.inner)
+        called = self.function if self.inner is None else self.inner.call
         return sum_of(called) if self.request.summed else called
 
     def _recorded(self, refusal: S2SError, blamed: Blamed | None = None) -> Callable[..., Any]:

@@ -103,17 +103,6 @@ def strict_error(refusal: S2SError) -> S2SError:
 # --- what is recorded in the place of a function of ours --------------------------------------------------------------
 
 
-def gradient_of(inner: Any) -> Callable[..., Any]:
-    """A function that calls a gradient: one of ours, which a record calls as it is, unlike the dispatch function."""
-
-    def gradient(*args: Any, **keywords: Any) -> Any:
-        return inner.call(*args, **keywords)
-
-    gradient.__name__ = inner.function.__name__
-    gradient.__signature__ = inspect.signature(inner.call)  # type: ignore[attr-defined]
-    return gradient
-
-
 def sum_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose value is the sum of another one's."""
 

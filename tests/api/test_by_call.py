@@ -8,19 +8,9 @@ import pytest
 
 import s2s
 from s2s.errors import DynamicCallError, FallbackWarning
+from tests.api.slopes import slope
 
 X = np.array([0.3, 0.7, -0.4])
-
-
-def slope(f, x, step=1e-6):
-    if isinstance(x, float):
-        return (f(x + step) - f(x - step)) / (2 * step)
-    found = np.zeros_like(x)
-    for i in np.ndindex(x.shape):
-        d = np.zeros_like(x)
-        d[i] = step
-        found[i] = (f(x + d) - f(x - d)) / (2 * step)
-    return found
 
 
 def is_by_call(df):

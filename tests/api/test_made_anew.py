@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import s2s
+from tests.api.slopes import slope
 
 
 @pytest.fixture
@@ -24,17 +25,6 @@ def compiles(monkeypatch):
     monkeypatch.setattr(store, "compile_function", counting)
     monkeypatch.setattr(callees, "compile_function", counting)
     return names
-
-
-def slope(f, x, step=1e-6):
-    if isinstance(x, float):
-        return (f(x + step) - f(x - step)) / (2 * step)
-    found = np.zeros_like(x)
-    for i in np.ndindex(x.shape):
-        d = np.zeros_like(x)
-        d[i] = step
-        found[i] = (f(x + d) - f(x - d)) / (2 * step)
-    return found
 
 
 def march(rhs, y, n):
