@@ -14,7 +14,7 @@ SHELL := /bin/sh
 help:
 	@echo "make demo       train a small network on handwritten digits"
 	@echo "make test       every test that needs pip packages alone"
-	@echo "make test-full  also the long tests"
+	@echo "make test-full  also the long tests, and the others under each Python that is there"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      gradients side by side with hand-written ones and with peers"
 	@echo "make clean      remove what these targets made"
@@ -38,6 +38,11 @@ test: $(VENV)/test.stamp
 
 test-full: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q -n $(JOBS) --full
+	@for p in python3.11 python3.12 python3.13; do \
+		version=$$("$$p" -c 'import sys; print(sys.version_info[:2])' 2>/dev/null) || continue; \
+		test "$$version" = "$$($(BIN)/python -c 'import sys; print(sys.version_info[:2])')" && continue; \
+		echo "also under $$p:" && $(MAKE) test VENV=$(VENV)-$$p PYTHON=$$p || exit 1; \
+	done
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff check .
@@ -49,5 +54,5 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/compile_time.py
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-python3.* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
