@@ -254,6 +254,33 @@ def add(into: Any, bar: Any) -> Any:
     return into
 
 
+def filled(bar: Any, tree: Any) -> Any:
+    """A cotangent or shadow of a value; zeros in its structure where it is None, which stands for zero.
+
+    >>> filled(None, [1.0, 2.0]), filled([0.5, 1.5], [1.0, 2.0])
+    ([0.0, 0.0], [0.5, 1.5])
+    """
+    if bar is None:
+        return shadow(tree)
+    if isinstance(tree, np.ndarray) and np.shape(bar) != tree.shape:
+        return np.broadcast_to(bar, tree.shape)
+    return bar
+
+
+def summed(one: Any, other: Any) -> Any:
+    """The sum of two cotangents or shadows of one structure, in new memory; None stands for zero.
+
+    >>> summed([1.0], [2.0]), summed(None, [2.0]), summed(None, None)
+    ([3.0], [2.0], None)
+    """
+    if one is None:
+        return None if other is None else add(shadow(other), other)
+    total = add(shadow(one), one) if not isinstance(one, np.ndarray) else one
+    if isinstance(total, np.ndarray):
+        return np.array(total) if other is None else total + other
+    return add(total, other)
+
+
 def unshadow(tree: Any, tree_bar: Any) -> Any:
     """The gradient in the structure of the argument, from its shadow.
 

@@ -150,3 +150,25 @@ def test_tangents_of_lists_that_grow_have_the_length_that_they_had(make):
     assert value == f(x)
     h = 1e-6
     np.testing.assert_allclose(slope, (f(x + h * d) - f(x - h * d)) / (2 * h), rtol=1e-7)
+
+
+def test_the_shadow_of_a_longer_list_is_none_of_the_list_before():
+    def f(a, b):
+        ps = [(a, b), (b, a)]
+        t = ps[1]
+        b = ps[-1][1]
+        ps += [t, (b, a)]
+        return ps[-1][0] * t[0]
+
+    outcome = verify(f, (0.3, 0.7))
+    assert outcome.compiled and outcome.finite
+
+
+def test_an_item_that_is_not_there_is_no_fault_of_the_compiler():
+    def f(a, b):
+        qs = [[a], [b, a]]
+        qs.pop()
+        qs[1].append(b)
+        return qs[0][0]
+
+    assert verify(f, (0.3, 0.7)).raised

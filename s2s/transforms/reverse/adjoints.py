@@ -48,6 +48,7 @@ class Adjoints:
         self.bar = Derived(fn, "_bar")
         self.parts = parts_of(fn, fragments.operations)
         self.loose: set[str] = set()  # carried adjoints that are the number 0.0 in all rounds but the first
+        self.vague: set[str] = set()  # adjoints that may be None, for zero, as no value tells their structure there
 
     def field_index(self, node: Any) -> Any:
         kind = self.kind(node.value)
@@ -66,6 +67,11 @@ class Adjoints:
         name, bar = made.target, self.bar(made.target)
         if self.is_part(name):
             self.own(name, bars, out, origin)
+        if name in self.vague and name in bars:
+            total = core.call(self.namer.bind("summed", pytree.summed), bar, self.held(made.value, out, origin))
+            out.add(reverse_assign(bar, total, origin))
+            bars[name] = OWNED
+            return
         if K.children(self.kind(core.name(name))) is not None:
             self.add_container(made, bars, out, origin)
             return
@@ -133,6 +139,9 @@ class Adjoints:
         elif isinstance(state := bars[name], Spread):
             full = core.call(self.namer.numpy("full_like"), name, state.atom)
             out.add(reverse_assign(bar, full, origin))
+        elif name in self.vague:
+            summed = self.namer.bind("summed", pytree.summed)
+            out.add(reverse_assign(bar, core.call(summed, bar, core.constant(None)), origin))
         elif self.is_list_of_numbers(name):
             out.add(reverse_assign(bar, core.call(self.namer.bind("list", list), bar), origin))
         elif K.children(self.kind(core.name(name))) is not None:
@@ -157,12 +166,18 @@ class Adjoints:
         """Start an adjoint anew, which has been passed on; its old value tells the shape, the same in each round."""
         bar, kind = self.bar(name), self.kind(core.name(name))
         zero: Any = core.constant(0.0)
-        if K.children(kind) is not None:
+        if name in self.vague:
+            zero = core.constant(None)
+        elif K.children(kind) is not None:
             zero = core.call(self.namer.bind("shadow", pytree.shadow), bar)
         elif isinstance(kind, K.Array) and name not in self.loose:
             zero = core.call(self.namer.numpy("zeros_like"), bar)
         out.add(reverse_assign(bar, zero, origin))
         bars[name] = OWNED
+
+    def has_structure(self, name: str) -> bool:
+        """Whether the adjoints of all values of a name have one structure, whatever the values are."""
+        return _is_fixed(self.kind(core.name(name)))
 
     def zero(self, name: str) -> Any:
         """A zero adjoint for a name."""
@@ -172,6 +187,13 @@ class Adjoints:
         if isinstance(kind, K.Array):
             return core.call(self.namer.numpy("zeros_like"), name)
         return core.constant(0.0)
+
+
+def _is_fixed(kind: K.Kind) -> bool:
+    inner = K.children(kind)
+    if inner is None or isinstance(kind, K.Sequence):
+        return K.immutable(kind)
+    return all(map(_is_fixed, inner))
 
 
 def both(a: State, b: State) -> State:

@@ -300,7 +300,9 @@ class _Joint:
                 kind = facts.kinds.get(name, K.UNKNOWN)
                 loose = name in self.sweep.loose and isinstance(kind, K.Array)
                 known[bar] = K.Numeric(kind.dtype) if loose else kind  # type: ignore[attr-defined]
-                if name in shapes and not loose:
+                if name in self.sweep.vague:
+                    known[bar] = K.UNKNOWN
+                elif name in shapes and not loose:
                     shapes[bar] = shapes[name]
         order: dict[str, Any] = {"shapes": shapes, "parts": facts.parts, "within": facts.within}
         order.update(ints={}, lengths={})  # these hold within a round, too

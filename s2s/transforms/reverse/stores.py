@@ -26,6 +26,7 @@ import gast
 from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
@@ -99,6 +100,8 @@ class Stores:
         if K.children(self.sweep.kind(x)) is not None:
             self.container(target.id, function, stmt.value.args, bars, out, origin)
             return
+        if function in (S.append, S.drop_last):
+            raise NotCompiled("what is written into is not known to be a list", origin=origin)
         self.write_back(target.id, function, x, stmt.value.args[1], out, origin)
         if present:
             self.item(stmt, function, bars, out)
@@ -149,9 +152,11 @@ class Stores:
         if x.id in sweep.active:
             sweep.add(Contribution(x.id, bar, fresh=state is OWNED, handed=state is OWNED), bars, out, origin)
         if active:
-            known = sweep.kind(value)
+            known, added = sweep.kind(value), out.added
             fresh = isinstance(known, (K.Array, K.Numeric)) or K.children(known) is not None
             sweep.add(Contribution(value.id, g, fresh=fresh), bars, out, origin)
+            # A shadow that is made here, of what the value is a part of, may be that of the container before the write.
+            self.read_old.setdefault(y, set()).update(contents_read(out.since(added)))
 
     def shape_before(
         self, function: Any, shadows: Sequence[Any], key: Any, value: Any, new_key: bool, taken: bool,

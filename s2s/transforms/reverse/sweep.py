@@ -69,6 +69,7 @@ class Sweep(Adjoints):
             return
         self.settle(stmt, bars, out)
         entry = set(bars)
+        self.note_vague([stmt], entry, False)
         then_bars, else_bars = dict(bars), dict(bars)
         then = self.block(stmt.body, then_bars, in_loop=in_loop)
         other = self.block(stmt.orelse, else_bars, in_loop=in_loop)
@@ -131,6 +132,7 @@ class Sweep(Adjoints):
             return
         self.settle(stmt, bars, out)
         carried = self.heads[id(stmt)] = self.carried(stmt, set(bars))
+        self.note_vague(stmt.body, carried, True)
         for name in sorted(carried - set(bars)):
             if self.is_part(name):
                 self.own(name, bars, out, origin)
@@ -153,6 +155,8 @@ class Sweep(Adjoints):
         It is then the number 0.0 in these rounds, and taken for smaller than it may be.
         """
         canonical = self.fn.facts.shapes.get(name, name)
+        if name in self.vague:
+            return False
         if not isinstance(self.kind(core.name(name)), K.Array) or self.restorer.home.get(canonical) is None:
             return False
         fed = set(carried)
@@ -160,6 +164,23 @@ class Sweep(Adjoints):
         if name not in fed:
             self.loose.add(name)
         return name in self.loose
+
+    def note_vague(self, stmts: Sequence[Any], present: set[str], in_turn: bool) -> None:
+        """Take note of adjoints that are consumed and not fed, in a round of a loop or on one way of two.
+
+        What consumes them next is the assignment of an earlier value, which may be a list of another length, say. So
+        they are None from then on, and get their structure from that value.
+        """
+        varying = {n for n in present if not self.has_structure(n) and not self.is_part(n)}
+        if not varying:
+            return
+        fed, lost = set(present), set[str]()
+        self._reach(stmts, fed, set(), lost)
+        lost |= self.containers(present - fed) if in_turn else set()
+        self.vague |= varying & lost
+
+    def containers(self, names: set[str]) -> set[str]:
+        return {n for n in names if K.children(self.kind(core.name(n))) is not None}
 
     def carried(self, stmt: Any, present: set[str]) -> set[str]:
         """The adjoints that are present at the head of the reversed loop: a fixed point over rounds."""
@@ -176,7 +197,10 @@ class Sweep(Adjoints):
         self._reach(stmts, set(present), found)
         return found
 
-    def _reach(self, stmts: Sequence[Any], present: set[str], contributed: set[str]) -> None:
+    def _reach(
+        self, stmts: Sequence[Any], present: set[str], contributed: set[str], lost: set[str] | None = None
+    ) -> None:
+        """lost: takes what was present, and is not on one way of two, or is no more in the next round."""
         for stmt in reversed(stmts):
             if isinstance(stmt, gast.Assign):
                 targets = set(core.writes(stmt)) & present
@@ -188,17 +212,22 @@ class Sweep(Adjoints):
                     present |= names
             elif isinstance(stmt, gast.If):
                 a, b = set(present), set(present)
-                self._reach(stmt.body, a, contributed)
-                self._reach(stmt.orelse, b, contributed)
+                self._reach(stmt.body, a, contributed, lost)
+                self._reach(stmt.orelse, b, contributed, lost)
+                if lost is not None:
+                    lost |= present & (a ^ b)
                 present.clear()
                 present |= a | b
             elif isinstance(stmt, (gast.For, gast.While)):
                 for name in self.carried(stmt, set(present)) - present:
                     contributed.add(name)
                     present.add(name)
-                self._reach(stmt.body, set(present), contributed)
+                after = set(present)
+                self._reach(stmt.body, after, contributed, lost)
+                if lost is not None:
+                    lost |= self.containers(present - after)
             elif isinstance(stmt, gast.With):
-                self._reach(stmt.body, present, contributed)
+                self._reach(stmt.body, present, contributed, lost)
 
     def close_round(self, loop: Any, bars: Bars, out: Emitted) -> None:
         """At the start of the body a carried adjoint is held by its name: zero where it was consumed and not fed."""
@@ -253,6 +282,8 @@ class Sweep(Adjoints):
     def pass_on(self, y: str, atom: Any, g: Any, state: State, bars: Bars, out: Emitted, origin: Any) -> None:
         """A copy hands its adjoint on, and with it the ownership."""
         if atom.id in self.active:
+            if y in self.vague and not isinstance(state, Spread):
+                g = self.held(core.call(self.namer.bind("filled", pytree.filled), g, atom), out, origin)
             spread = state.how if isinstance(state, Spread) else None
             kinds = self.kind(core.name(y)), self.kind(atom)
             if isinstance(kinds[0], K.Numeric) and isinstance(kinds[1], K.Array):
