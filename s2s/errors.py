@@ -67,6 +67,12 @@ class ArgumentError(S2SError, TypeError, ValueError):
     __str__ = S2SError.__str__
 
 
+class EagerError(ArgumentError, RuntimeError):
+    """A call of the eager API that cannot be: a RuntimeError too, as PyTorch raises."""
+
+    __str__ = S2SError.__str__
+
+
 def no_value(name: str) -> ArgumentError:
     """The error where a function of this name returned None."""
     return ArgumentError(f"{name}() returned None: a function needs a return of its value to have a gradient")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from s2s.autograd.dispatch import apply
+from s2s.autograd.hooks import Retain
 from s2s.autograd.traced import Traced
 from s2s.autograd.value import Value, dtype_of
 from s2s.autograd.variable import Variable
-from s2s.errors import ArgumentError
+from s2s.errors import EagerError
 
 
 def fit(g: Any, dtype: np.dtype[Any] | None) -> Any:
@@ -54,17 +55,17 @@ def private(g: Any, recording: bool) -> Any:
     return conjugate(Traced.linked(g._data, parent))
 
 
-def run_hooks(hooks: Sequence[Any], g: Any, recording: bool) -> Any:
+def run_hooks(hooks: Mapping[int, Any], g: Any, recording: bool) -> Any:
     """Call hooks in turn; what one returns takes the cotangent's place."""
-    for hook in tuple(hooks):
-        if getattr(hook, "inside", False):
-            hook.keep(public(g))
+    for hook in hooks.values():
+        if isinstance(hook, Retain):
             continue
         changed = hook(public(g))
         if changed is not None:
             if np.shape(changed) != np.shape(g):
-                raise ArgumentError(
-                    f"a hook returned a gradient of shape {np.shape(changed)} in place of {np.shape(g)}"
-                )
+                raise EagerError(f"a hook returned a gradient of shape {np.shape(changed)} in place of {np.shape(g)}")
             g = fit(private(changed, recording), dtype_of(g))
+    for hook in hooks.values():
+        if isinstance(hook, Retain):
+            hook.keep(public(g))
     return g

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.autograd.engine import grad
+from s2s.autograd.calls import grad
 from s2s.autograd.value import Value, dtype_of
 from s2s.autograd.variable import Variable
 from s2s.errors import S2SError

@@ -6,7 +6,7 @@ knows of derivatives; a function without a rule runs only if no argument carries
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from s2s.autograd.nodes import (
     values_in,
 )
 from s2s.autograd.operation import WHOLE, Operation, Plan
-from s2s.autograd.value import Output, Value, View, dtype_of, ndarray
+from s2s.autograd.value import INFERENCE, VOLATILE, Output, Value, View, dtype_of, ndarray
 from s2s.errors import MissingRuleError
 
 # --- apply ------------------------------------------------------------------------------------------------------
@@ -44,6 +44,7 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
     active: tuple[int, ...] = ()
     parents = []
     cls: Any = None
+    quiet = False
     for a in args:
         if isinstance(a, Value):
             kind = type(a)
@@ -55,14 +56,17 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
             if parent is not None:
                 active += (len(data),)
                 parents.append(parent)
+            elif a._wants == VOLATILE:
+                quiet = True
             data.append(a._data)
         elif isinstance(a, (list, tuple)):
             return _apply_bound(op, args, {})
         else:
             data.append(a)
     out = op.call(*data)
-    if not active or op.zero or not state.enabled:
-        return _linked_constant(_wrap(out, cls or Value), function, args, None)
+    enabled = state.enabled
+    if not active or quiet or op.zero or not enabled:
+        return _linked_constant(_wrap(out, cls or Value, quiet), function, args, None)
     kind = type(out)
     if kind is not ndarray and (kind in LISTS or isinstance(out, tuple)):
         return _record_bound(op, args, {}, out, cls)
@@ -83,6 +87,8 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
         node.ans = result.keep() if plan.reads_ans == WHOLE else form(out)
     if plan.any_partial and len(tail) > 1:
         node.shapes = shapes_to_sum(plan, data, out)
+    if enabled is not True:
+        enabled.note(node)
     if kind is ndarray and (out.base is not None or out is data[0]):
         link_view(result, function, args, None)
     return result
@@ -105,11 +111,13 @@ def shapes_to_sum(plan: Plan, data: Sequence[Any], out: Any) -> Any:
 def _without_rule(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """A function that has no rule runs on the data, if no argument carries a gradient."""
     cls = Value
-    for _, value in values_in([*args, *kwargs.values()]):
+    found = [value for _, value in values_in([*args, *kwargs.values()])]
+    for value in found:
         cls = type(value) if cls is Value or type(value).copies else cls
         if value.parent() is not None:
             raise missing(function)
-    return _linked_constant(_wrap(call_unknown(function, args, kwargs), cls), function, args, kwargs)
+    out = _wrap(call_unknown(function, args, kwargs), cls, is_quiet(found))
+    return _linked_constant(out, function, args, kwargs)
 
 
 def call_unknown(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -146,14 +154,27 @@ def missing(function: Any) -> MissingRuleError:
     )
 
 
-def _wrap(out: Any, cls: Any) -> Any:
-    """A result without gradient: floats and arrays of floats as Values, anything else as it is."""
+def is_quiet(values: Iterable[Value]) -> bool:
+    """Whether a volatile Value is among some, so that an operation on them is not recorded."""
+    return any(v._wants == VOLATILE for v in values)
+
+
+def _wrap(out: Any, cls: Any, quiet: bool) -> Any:
+    """A result without gradient: floats and arrays of floats as Values, anything else as it is.
+
+    quiet: whether it is volatile.
+    """
     if isinstance(out, (ndarray, np.floating, np.complexfloating, float, complex)):
-        return cls.make(out) if dtype_of(out).kind in "fc" else out
+        if dtype_of(out).kind not in "fc":
+            return out
+        result = cls.make(out)
+        if quiet or state.inference:
+            result._wants = VOLATILE if quiet else INFERENCE
+        return result
     if type(out) in LISTS:
-        return type(out)([_wrap(v, cls) for v in out])
+        return type(out)([_wrap(v, cls, quiet) for v in out])
     if isinstance(out, tuple) and hasattr(out, "_fields"):
-        return type(out)(*(_wrap(v, cls) for v in out))
+        return type(out)(*(_wrap(v, cls, quiet) for v in out))
     return out
 
 
@@ -178,8 +199,9 @@ def _apply_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     found = [value for _, value in values_in([*args, *kwargs.values()])]
     cls: Any = next((type(v) for v in found if type(v).copies), type(found[0]) if found else Value)
     out = op.call(*plain(list(args)), **plain(dict(kwargs)))
-    if op.zero or not state.enabled or all(v.parent() is None for v in found):
-        return _linked_constant(_wrap(out, cls), op.function, args, kwargs)
+    quiet = is_quiet(found)
+    if quiet or op.zero or not state.enabled or all(v.parent() is None for v in found):
+        return _linked_constant(_wrap(out, cls, quiet), op.function, args, kwargs)
     return _record_bound(op, args, kwargs, out, cls)
 
 
@@ -212,7 +234,7 @@ def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any
                 if not active or active[-1] != i:
                     active.append(i)
     if not parents:
-        return _linked_constant(_wrap(out, cls), op.function, args, kwargs)
+        return _linked_constant(_wrap(out, cls, quiet=False), op.function, args, kwargs)
     plan = op.plan(tuple(active))
     several = isinstance(out, (tuple, list))
     node = BoundNode(parents, None if several else dtype_of(out), op, plan)
@@ -224,6 +246,8 @@ def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any
         node.ans = hold(list(result) if several else result, plan.reads_ans, cls.copies)
     if not several and any(plan.partial):
         node.shapes = _shapes_bound(plan, bound, out)
+    if state.enabled is not True:
+        state.enabled.note(node)
     if several:
         _link_parts(result, op.function, args, kwargs)
     else:
@@ -279,6 +303,8 @@ def link_view(
     place = item if item in shared else shared[0]
     source = given[place]
     result._storage = storage = source.storage()
+    if result._wants == INFERENCE and source._wants != INFERENCE:
+        result._wants = False  # a view of what was made before
     if len(shared) > 1 and place != item:
         storage.guard = f"{getattr(function, '__name__', 'a function')} gave a view of it, or of what shares its memory"
     if function in _OVERLAPPING and out.flags.writeable:

@@ -4,8 +4,8 @@ Nodes carry numbers that grow as they are made, and an operation is made after i
 with the greatest number is therefore a topological order. A heap holds the reached nodes: no recursion, and no pass
 over the graph beforehand. Cotangents are added into new arrays, and in place only into such sums.
 
-Rules follow the convention d = sum(real(g * dx)); PyTorch's gradients are the conjugates. Seeds, `.grad`, results,
-hooks and `Function.backward` are conjugated at this border, and nothing else is.
+What nodes have saved is dropped at the end, so that a pass which is interrupted, or in which a hook raises, leaves the
+graph as it was.
 """
 
 from __future__ import annotations
@@ -17,15 +17,12 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd import modes, nodes
-from s2s.autograd import variable as variables_module
-from s2s.autograd.border import fit, private, public, run_hooks
+from s2s.autograd.border import fit, run_hooks
 from s2s.autograd.nodes import at, put
 from s2s.autograd.operation import Operation
 from s2s.autograd.rebuild import over_proxies
 from s2s.autograd.traced import Traced
 from s2s.autograd.value import Identity, Node, Part, Value, dtype_of, ndarray
-from s2s.autograd.variable import Variable
-from s2s.errors import ArgumentError
 
 Parent = Node | Value
 
@@ -56,6 +53,8 @@ def sweep(
     heap: list[int] = []
     found: list[tuple[Any, Any]] = []
     cls = Traced if recording else None
+    watch = modes.state.watch
+    done: list[Node] = []
 
     def send(target: Any, g: Any) -> None:
         order = target.order
@@ -92,7 +91,10 @@ def sweep(
                     found.append((node, g))
                 if not any((p.order or -id(p)) in needed for p in node.parents):  # type: ignore[operator]
                     continue
-            for parent, cotangent in zip(node.parents, node.cotangents(g, cls)):
+            cotangents = node.cotangents(g, cls)
+            if watch is not None:
+                watch.check(node, cotangents)
+            for parent, cotangent in zip(node.parents, cotangents):
                 if cotangent is None:
                     continue
                 where = parent.order
@@ -107,7 +109,7 @@ def sweep(
                         continue
                 send(parent, cotangent)
             if not keep:
-                node.release()
+                done.append(node)
         for leaf, g, _ in pending.values():
             if np.shape(g) != np.shape(leaf._data):
                 raise AssertionError(
@@ -115,7 +117,18 @@ def sweep(
                 )
             hooks = getattr(leaf, "_hooks", None)
             found.append((leaf, run_hooks(hooks, g, recording) if hooks else g))
+    _release(done)
     return found
+
+
+def _release(nodes: list[Node]) -> None:
+    """Drop what all nodes have saved, even if this is interrupted."""
+    try:
+        for node in nodes:
+            node.release()
+    except BaseException:
+        _release(nodes)
+        raise
 
 
 def _gather(gs: dict[int, Any], part: Part) -> None:
@@ -140,160 +153,6 @@ def _leading_to(wanted: set[int], roots: Iterable[Parent]) -> set[int]:
         if where > 0 and any(key(parent) in needed for parent in reached[where].parents):
             needed.add(where)
     return needed
-
-
-# --- the public calls -------------------------------------------------------------------------------------------
-
-
-def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
-    """Add the gradients of the sum of `tensors` to the `.grad` of the leaves.
-
-    tensors: a Variable or a sequence of them.
-    grad_tensors: a gradient for each of them, of its shape; None (the default) means 1 for tensors of one element.
-    retain_graph: whether the graph can be used again; by default, as `create_graph`.
-    create_graph: whether the gradients can be differentiated in turn.
-    inputs: the Variables whose `.grad` is added to, others are left alone; by default all leaves.
-
-    Raises GraphFreedError in a second pass through a graph that was not retained.
-
-    >>> x = Variable([2.0, 3.0], requires_grad=True)
-    >>> backward(np.sum(x * x))
-    >>> x.grad.numpy()
-    array([4., 6.])
-    """
-    seeds = _seeds(tensors, grad_tensors, "grad_tensors", create_graph)
-    keep = create_graph if retain_graph is None else bool(retain_graph)
-    if inputs is None:
-        for leaf, g in sweep(seeds, keep=keep, recording=create_graph):
-            _deposit(leaf, g)
-        return
-    variables = _as_tuple(inputs, "inputs")
-    parents = [_wanted(v) for v in variables]
-    found = {key(target): g for target, g in sweep(seeds, keep=keep, recording=create_graph, targets=parents)}
-    for variable, parent in zip(variables, parents, strict=True):
-        if key(parent) in found:
-            _deposit(variable, found[key(parent)])
-
-
-def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    allow_unused: bool = False,
-    materialize_grads: bool = False,
-) -> tuple[Variable | None, ...]:
-    """The gradients of the sum of `outputs` by `inputs`, which need not be leaves; no `.grad` is changed.
-
-    allow_unused: give None for an input that the outputs do not depend on, in place of an error.
-    materialize_grads: give zeros for it.
-
-    >>> x = Variable(3.0, requires_grad=True)
-    >>> grad(x**2, x)
-    (Variable(6.),)
-    """
-    seeds = _seeds(outputs, grad_outputs, "grad_outputs", create_graph)
-    variables = _as_tuple(inputs, "inputs")
-    parents = [_wanted(v) for v in variables]
-    keep = create_graph if retain_graph is None else bool(retain_graph)
-    found = {key(target): g for target, g in sweep(seeds, keep=keep, recording=create_graph, targets=parents)}
-    result: list[Variable | None] = []
-    for i, (variable, parent) in enumerate(zip(variables, parents, strict=True)):
-        g = found.get(key(parent))
-        if g is not None:
-            result.append(_owned(g))
-        elif materialize_grads:
-            result.append(Variable.make(np.zeros_like(variable._data)))
-        elif allow_unused:
-            result.append(None)
-        else:
-            raise ArgumentError(
-                f"input {i} appears not to have been used: no output depends on it",
-                hint="pass allow_unused=True to get None for it, or materialize_grads=True to get zeros",
-            )
-    return tuple(result)
-
-
-def _as_tuple(variables: Any, what: str) -> tuple[Any, ...]:
-    result = tuple(variables) if isinstance(variables, (tuple, list)) else (variables,)
-    for v in result:
-        if not isinstance(v, Value):
-            raise ArgumentError(f"{what} must be Variables, not {type(v).__name__}")
-    return result
-
-
-def _wanted(variable: Value) -> Parent:
-    parent = variable.parent()
-    if parent is None:
-        raise ArgumentError("one of the inputs does not require grad", hint="make it with requires_grad=True")
-    return parent
-
-
-def _seeds(outputs: Any, given: Any, what: str, recording: bool) -> list[tuple[Parent, Any]]:
-    roots = _as_tuple(outputs, "tensors")
-    if given is None or isinstance(given, (Value, ndarray, float, int, complex)):
-        given = (given,) * len(roots) if given is None else (given,)
-    given = tuple(given)
-    if len(given) != len(roots):
-        raise ArgumentError(f"{len(roots)} tensors, but {len(given)} {what}")
-    seeds = []
-    for root, g in zip(roots, given, strict=True):
-        parent = root.parent()
-        if parent is None:
-            if g is None:
-                raise ArgumentError(
-                    "the value to differentiate does not require grad and has no grad_fn: it depends on no leaf that "
-                    "requires grad",
-                    hint="make the leaf with requires_grad=True, and compute the value outside no_grad()",
-                )
-            continue
-        seeds.append((parent, _seed(root, g, what, recording)))
-    return seeds
-
-
-def _seed(root: Value, g: Any, what: str, recording: bool) -> Any:
-    data = root._data
-    if g is None:
-        if np.size(data) != 1:
-            raise ArgumentError(
-                f"a gradient can be made for scalar outputs only, and this one has shape {np.shape(data)}",
-                hint=f"take the sum or mean, or give {what}",
-            )
-        if dtype_of(data).kind == "c":
-            raise ArgumentError(
-                "a gradient can be made for real outputs only", hint=f"take the real part, or give {what}"
-            )
-        g = np.ones_like(data)[()]
-    if np.shape(g) != np.shape(data):
-        raise ArgumentError(f"{what} of shape {np.shape(g)} for an output of shape {np.shape(data)}")
-    return private(g, recording)
-
-
-def _owned(g: Any) -> Variable:
-    """A result of its own memory, which can be written."""
-    result = public(g)
-    if isinstance(g, Value):
-        # a recorded gradient may be a part of the record too
-        result._data = np.array(result._data)
-    return result
-
-
-def _deposit(leaf: Any, g: Any) -> None:
-    gradient = _owned(fit(g, dtype_of(leaf._data)))
-    before = getattr(leaf, "_grad", None)
-    if before is None:
-        leaf._grad = gradient
-    elif gradient._node is None and before.parent() is None:
-        leaf._grad = Variable.make(np.add(before._data, gradient._data, out=gradient._data))
-    else:
-        leaf._grad = before + gradient
 
 
 # --- decompositions ---------------------------------------------------------------------------------------------
@@ -330,4 +189,3 @@ def pull_through(
 
 
 nodes.pull_through = pull_through
-variables_module.run_backward = backward

@@ -15,217 +15,200 @@
     y = Power.apply(x, 3)
 
 `forward` and `backward` see Variables. `backward` gets one gradient for each result, and returns one for each argument
-of `forward` (None for those that have none); with `create_graph=True` what it does is recorded.
+of `forward` (None for those that have none); with `create_graph=True` what it does is recorded. The context is the node
+of the graph itself, as in PyTorch: `y.grad_fn.n` is 3.
+
+In the older form `forward` and `backward` are methods of an instance, which is the context, and see plain arrays; see
+`instances`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from s2s.autograd import modes
-from s2s.autograd.border import fit, private, public
+from s2s.autograd.context import Context, FunctionNode, Refusal, SavedVariable, form_of
+from s2s.autograd.dispatch import is_quiet
 from s2s.autograd.inplace import rebase, refuse_leaf
-from s2s.autograd.nodes import freed
-from s2s.autograd.value import Node, Output, Saved, Value, dtype_of, ndarray
+from s2s.autograd.value import INFERENCE, VOLATILE, Node, Output, Value, dtype_of, ndarray
 from s2s.autograd.variable import Variable
-from s2s.errors import ArgumentError
+from s2s.errors import EagerError
+
+_NUMBERS = (ndarray, np.generic, float, complex, int)
 
 
-class Context:
-    """What `forward` leaves for `backward`; attributes of any name may be set."""
+class Function(Context):
+    """Base of operations with their own backward: static `forward(ctx, ...)` and `backward(ctx, ...)`.
 
-    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
-        self.needs_input_grad = needs_input_grad
-        self.materialize_grads = True
-        self.to_save: tuple[Any, ...] = ()
-        self.non_differentiable: tuple[Any, ...] = ()
-        self.dirty: tuple[Any, ...] = ()
-        self._saved: list[Any] | None = []
-        self._name = ""
+    With a static `setup_context(ctx, inputs, output)`, `forward` takes no context. A static `jvp(ctx, *tangents)` gives
+    the tangents of the results in forward mode, where the derivative of `backward` would be taken without it.
 
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Save arguments or results (or None) for `backward`; they are checked for writes in between."""
-        self.to_save = tensors
+    >>> class Square(Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 2 * x * g
+    >>> x = Variable(3.0, requires_grad=True)
+    >>> Square.apply(x).backward()
+    >>> x.grad
+    Variable(6.)
+    """
 
-    def mark_non_differentiable(self, *results: Any) -> None:
-        """These results carry no gradient."""
-        self.non_differentiable = results
+    _node_class: type[FunctionNode]
+    _instances = False  # whether the class is of the older form
 
-    def mark_dirty(self, *arguments: Any) -> None:
-        """These arguments are written by `forward`, which returns them."""
-        self.dirty = arguments
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for results without gradient."""
-        self.materialize_grads = value
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """What was saved, in order."""
-        if self._saved is None:
-            raise freed(self._name)
-        return tuple(held.unpack() if isinstance(held, _SavedVariable) else held for held in self._saved)
-
-
-class _SavedVariable:
-    """A Variable as a context holds it: without its node where that is the context's own, which would be a cycle."""
-
-    __slots__ = ("held", "index", "name", "node", "parent")
-
-    def __init__(self, variable: Any, name: str, own: Node | None) -> None:
-        self.held = variable.keep()
-        self.name = name
-        self.parent: Any = variable.parent()
-        self.index = -1
-        self.node: Any = None
-        if own is not None and (
-            self.parent is own or (isinstance(self.parent, Output) and self.parent.parents[0] is own)
-        ):
-            self.index = self.parent.index if isinstance(self.parent, Output) else 0
-            self.parent = None
-
-    def unpack(self) -> Variable:
-        data = self.held.read(self.name) if type(self.held) is Saved else self.held
-        if self.index >= 0 and self.node is not None:
-            node = self.node()
-            return Variable.make(data, node if node.dtype is not None else Output(node, self.index, dtype_of(data)))
-        if isinstance(self.parent, Variable) and self.parent._data is data:
-            return self.parent
-        return Variable.make(data) if self.parent is None else Variable.linked(data, self.parent)
-
-
-class FunctionNode(Node):
-    """A call of a Function. `results` are the shapes and dtypes of several results, None for one."""
-
-    __slots__ = ("context", "function", "inputs", "results")
-
-    function: type[Function]
-    context: Context
-    inputs: list[Any]
-    results: Any
-
-    @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
-        gs = [g.get(i) for i in range(len(self.results))] if self.results is not None else [g]
-        given = [None if c is None else public(c) for c in gs]
-        if self.results is not None and self.context.materialize_grads:
-            for i, (shape, dtype) in enumerate(self.results):
-                if given[i] is None:
-                    given[i] = Variable.make(np.zeros(shape, dtype if dtype.kind in "fc" else float))
-        for held in self.context._saved or ():
-            if isinstance(held, _SavedVariable) and held.index >= 0:
-                held.node = lambda: self
-        try:
-            returned = self.function.backward(self.context, *given)
-        finally:
-            for held in self.context._saved or ():
-                if isinstance(held, _SavedVariable):
-                    held.node = None
-        return self._checked(returned, recording is not None)
-
-    def _checked(self, returned: Any, recording: bool) -> Sequence[Any]:
-        gradients = list(returned) if isinstance(returned, (tuple, list)) else [returned]
-        while len(gradients) > len(self.inputs) and gradients[-1] is None:
-            gradients.pop()
-        if len(gradients) != len(self.inputs):
-            raise ArgumentError(
-                f"{self.name}.backward returned {len(gradients)} gradients for {len(self.inputs)} arguments of forward"
-            )
-        result = []
-        for i, (gradient, form) in enumerate(zip(gradients, self.inputs, strict=True)):
-            if form is None:
-                continue
-            if gradient is not None:
-                shape, dtype = form
-                if np.shape(gradient) != shape:
-                    raise ArgumentError(
-                        f"{self.name}.backward returned a gradient of shape {np.shape(gradient)} for argument {i} of "
-                        f"shape {shape}"
-                    )
-                gradient = fit(private(gradient, recording), dtype)
-            result.append(gradient)
-        return result
-
-    def release(self) -> None:
-        if self.context.to_save:
-            self.context._saved = None
-
-
-class Function:
-    """Base of operations with their own backward: static `forward(ctx, ...)` and `backward(ctx, ...)`."""
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._node_class = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls, "__slots__": ()})
+        defined = inspect.getattr_static(cls, "forward")
+        cls._instances = not isinstance(defined, (staticmethod, classmethod))
 
     @staticmethod
-    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+    def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the result or results."""
         raise NotImplementedError("a Function needs a static forward(ctx, ...)")
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(*gradients: Any) -> Any:
         """Compute the gradients of the arguments from those of the results."""
-        raise NotImplementedError("a Function needs a static backward(ctx, ...)")
+        raise NotImplementedError("a Function needs a static backward(ctx, ...) to be differentiated")
+
+    setup_context: Any = None
+    jvp: Any = None
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`, and record it if an argument requires grad."""
-        parents = [a.parent() if isinstance(a, Value) and modes.state.enabled else None for a in args]
-        context = Context(tuple(p is not None for p in parents))
-        context._name = cls.__name__
-        kind = next((type(a) for a in args if isinstance(a, Value)), Variable)
+        if cls._instances:
+            raise EagerError(
+                f"{cls.__name__} is of the older form, whose forward is a method: call an instance, "
+                f"{cls.__name__}(...)(*arguments)",
+                hint="or make forward and backward static, with a context as their first parameter",
+            )
+        values = [a for a in args if isinstance(a, Value)]
+        quiet = is_quiet(values)
+        recorded = bool(modes.state.enabled) and not quiet
+        parents = [a.parent() if isinstance(a, Value) and recorded else None for a in args]
+        context = Context()
+        context.needs_input_grad = tuple(p is not None for p in parents)
+        node = cls._node_class([p for p in parents if p is not None], context)
+        kind = type(values[0]) if values else Variable
         with modes.no_grad():
-            out = cls.forward(context, *args, **kwargs)
-        several = isinstance(out, (tuple, list))
-        outs = list(out) if several else [out]
-        node = None
-        if any(p is not None for p in parents):
-            node = FunctionNode([p for p in parents if p is not None], None if several else dtype_of(_data(outs[0])))
-        results = [cls._result(o, context, _place(node, i, o), kind, args) for i, o in enumerate(outs)]
-        if node is not None:
-            node.function, node.context = cls, context
-            node.inputs = [None if p is None else _form(a) for a, p in zip(args, parents, strict=True)]
-            node.results = [_form(r) for r in results] if several else None
-            pairs = {id(o): r for o, r in zip(outs, results, strict=True)}
-            saved = [pairs.get(id(v), v) for v in context.to_save]
-            context._saved = [_SavedVariable(v, cls.__name__, node) if isinstance(v, Value) else v for v in saved]
-            context.to_save = (True,) * bool(saved)
-        context.non_differentiable = context.dirty = ()
-        return (type(out)(*results) if hasattr(out, "_fields") else type(out)(results)) if several else results[0]
+            if cls.setup_context is None:
+                out = cls.forward(context, *args, **kwargs)
+            else:
+                out = cls.forward(*args, **kwargs)
+                cls.setup_context(context, args, out)
+        return finish(node, args, parents, out, kind, quiet)
 
-    @staticmethod
-    def _result(out: Any, context: Context, place: Node | None, kind: Any, args: Any) -> Any:
-        data = _data(out)
-        if not isinstance(data, (ndarray, np.generic, float, complex, int)):
-            return out
-        if any(out is d for d in context.dirty):
-            refuse_leaf(out, "Function")
-            out.storage().written("Function")
-            if place is not None:
-                rebase(out, place)
-            return out
-        silent = any(out is n for n in context.non_differentiable) or dtype_of(data).kind not in "fc"
-        result = kind.make(data, None if silent else place)
-        if isinstance(out, Value) and (any(out is a for a in args) or out._storage is not None):
-            result._storage = out.storage()
-        return result
+
+def finish(node: FunctionNode, args: Sequence[Any], parents: Sequence[Any], out: Any, kind: Any, quiet: bool) -> Any:
+    """The results of a call in their places of the graph, and what it saves."""
+    several = isinstance(out, (tuple, list))
+    outs = list(out) if several else [out]
+    context = node.context
+    if any(not any(d is o for o in outs) for d in context.dirty_tensors):
+        raise EagerError(f"{node.name}: an argument that was marked as dirty must be returned")
+    recorded = bool(node.parents)
+    if not several and _is_numeric(outs[0]):
+        node.dtype = dtype_of(_data(outs[0]))
+    results = [_result(o, context, _place(node, i, o) if recorded else None, kind, args) for i, o in enumerate(outs)]
+    if quiet:
+        for result in results:
+            if isinstance(result, Value):
+                result._wants = VOLATILE
+    if recorded:
+        node.inputs = [None if p is None else form_of(a) for a, p in zip(args, parents, strict=True)]
+        node.results = [form_of(r) if _is_numeric(r) else None for r in results] if several else None
+        pairs = {id(o): r for o, r in zip(outs, results, strict=True)}
+        saved = [pairs.get(id(v), v) for v in context.to_save]
+        context._saved = [_held(v, node) for v in saved]
+        context.to_save = (True,) * bool(saved)
+        watch = modes.state.enabled
+        if watch is not True:
+            watch.note(node)
+    context.non_differentiable = context.dirty_tensors = ()
+    if not several:
+        return results[0]
+    return type(out)(*results) if hasattr(out, "_fields") else type(out)(results)
+
+
+def _held(value: Any, node: FunctionNode) -> Any:
+    if isinstance(value, Value):
+        return SavedVariable(value, node)
+    if isinstance(value, (ndarray, np.generic)):
+        return SavedVariable(Variable.make(value), node)
+    return value
+
+
+def _result(out: Any, context: Any, place: Node | None, kind: Any, args: Any) -> Any:
+    data = _data(out)
+    if not isinstance(data, _NUMBERS):
+        return out
+    if any(out is d for d in context.dirty_tensors):
+        refuse_leaf(out, "Function")
+        out.storage().written("Function")
+        if place is not None:
+            rebase(out, place)
+        return out
+    silent = any(out is n for n in context.non_differentiable) or dtype_of(data).kind not in "fc"
+    if silent and not context.keeps_silent_results:
+        place = None
+    if silent and not isinstance(out, (Value, ndarray, np.generic)):
+        return out
+    result = kind.make(data, place)
+    if isinstance(out, Value) and (any(out is a for a in args) or out._storage is not None):
+        result._storage = out.storage()
+    if modes.state.inference and not any(out is a for a in args):
+        result._wants = INFERENCE
+    return result
 
 
 def _data(out: Any) -> Any:
     return out._data if isinstance(out, Value) else out
 
 
-def _form(value: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    data = _data(value)
-    return np.shape(data), dtype_of(data)
+def _is_numeric(out: Any) -> bool:
+    return isinstance(_data(out), _NUMBERS)
 
 
-def _place(node: FunctionNode | None, i: int, out: Any) -> Node | None:
+def _place(node: FunctionNode, i: int, out: Any) -> Node | None:
     """The node of a result: that of the call, or its i-th output."""
-    if node is None or node.dtype is not None:
-        return node
-    data = _data(out)
-    return Output(node, i, dtype_of(data)) if isinstance(data, (ndarray, np.generic, float, complex, int)) else None
+    if not _is_numeric(out):
+        return None
+    return node if node.dtype is not None else Output(node, i, dtype_of(_data(out)))
+
+
+def once_differentiable(backward: Any) -> Any:
+    """Mark a static `backward` whose operations cannot be recorded: its results cannot be differentiated again.
+
+    They are computed without recording. Where `create_graph` asks for their derivative, they are Variables that
+    require grad, and whose backward pass is an error.
+    """
+
+    def wrapped(ctx: Any, *gradients: Any) -> Any:
+        with modes.no_grad():
+            returned = backward(ctx, *gradients)
+        if not modes.state.enabled:
+            return returned
+        several = isinstance(returned, (tuple, list))
+        made = [_undifferentiable(r, ctx) for r in (returned if several else [returned])]
+        return tuple(made) if several else made[0]
+
+    return wrapped
+
+
+def _undifferentiable(value: Any, node: Any) -> Any:
+    if value is None:
+        return None
+    data = _data(value)
+    return Variable.make(data, Refusal(node, dtype_of(data)))

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd import modes, operation
-from s2s.autograd.dispatch import apply, missing, replay, shapes_to_sum
+from s2s.autograd.dispatch import apply, is_quiet, missing, replay, shapes_to_sum
+from s2s.autograd.hooks import move_retained
 from s2s.autograd.nodes import RuleNode, hold, plain, values_in
 from s2s.autograd.operation import WHOLE
-from s2s.autograd.value import Node, Saved, Value, View, dtype_of, ndarray
-from s2s.errors import InplaceModificationError
+from s2s.autograd.value import INFERENCE, VOLATILE, Node, Saved, Value, View, dtype_of, ndarray
+from s2s.errors import EagerError, InplaceModificationError
 from s2s.runtime.numeric import is_basic, is_mask, unbroadcast
 from s2s.runtime.stores import require_in_step, require_read_first
 
@@ -41,7 +42,7 @@ def augment(target: Value, function: Any, other: Any) -> Any:
         return target
     operands = (target, other)
     parents = [v.parent() if isinstance(v, Value) else None for v in operands]
-    active = tuple(i for i, parent in enumerate(parents) if parent is not None) if modes.state.enabled else ()
+    active = tuple(i for i, parent in enumerate(parents) if parent is not None) if _records(target, operands) else ()
     node = _prepare(function, operands, active, [p for p in parents if p is not None]) if active else None
     _write(target, data, lambda: function(data, plain(other)), function.__name__)
     if node is not None:
@@ -49,6 +50,17 @@ def augment(target: Value, function: Any, other: Any) -> Any:
             node.ans = target.keep()
         rebase(target, node)
     return target
+
+
+def _records(target: Value, operands: Sequence[Any]) -> bool:
+    """Whether a write is recorded. One of a volatile value makes its target volatile."""
+    values = [v for v in operands if isinstance(v, Value) and v is not target]
+    if target._wants == VOLATILE or not is_quiet(values):
+        return bool(modes.state.enabled) and target._wants != VOLATILE
+    if target._view is not None or target.parent() is not None:
+        raise EagerError("a volatile value is written into one that is not", hint="write its detach(), or a copy")
+    target._wants = VOLATILE
+    return False
 
 
 def _prepare(function: Any, operands: Sequence[Any], active: tuple[int, ...], parents: list[Any]) -> RuleNode:
@@ -64,10 +76,16 @@ def _prepare(function: Any, operands: Sequence[Any], active: tuple[int, ...], pa
     node.values = [hold(v, r, target.copies) if r else None for v, r in zip(operands, reads, strict=True)]
     if reads[0] == WHOLE and not target.copies:
         node.values[0] = Saved(target._data.copy())
+    if modes.state.enabled is not True:
+        modes.state.enabled.note(node)
     return node
 
 
 def _write(target: Value, region: ndarray, write: Any, name: str) -> None:
+    if target._wants == INFERENCE and not modes.state.inference:
+        raise EagerError(
+            f"{name!r} writes a value that was made in inference_mode outside of it", hint="write into its clone()"
+        )
     storage = target.storage()
     if storage.guard:
         raise InplaceModificationError(f"{name!r} writes an array, but {storage.guard}", hint="write into a copy")
@@ -80,8 +98,12 @@ def _write(target: Value, region: ndarray, write: Any, name: str) -> None:
 def _moved(target: Value, result: Value, name: str) -> Value:
     """The target as the result of an operation: for numbers, whose memory cannot be written."""
     refuse_leaf(target, name)
+    if np.shape(result._data):
+        raise EagerError(f"the result of {name!r} has shape {np.shape(result._data)}, and its target is one number")
     target._data = result._data
     target.storage().written(name)
+    if result._wants == VOLATILE:
+        target._wants = VOLATILE
     if result._node is not None:
         rebase(target, result._node)
     return target
@@ -90,7 +112,7 @@ def _moved(target: Value, result: Value, name: str) -> Value:
 def refuse_leaf(target: Value, name: str) -> None:
     """Raise if a leaf that requires grad, or a view of one, would be written while operations are recorded."""
     owner = target if target._view is None else target._view.base
-    if modes.state.enabled and owner._wants and owner._node is None:
+    if modes.state.enabled and owner._wants is True and owner._node is None:
         what = "a leaf Variable" if owner is target else "a view of a leaf Variable"
         raise InplaceModificationError(
             f"{what} that requires grad is written by the in-place operation {name!r}",
@@ -110,16 +132,8 @@ def rebase(target: Value, node: Node) -> None:
         owner._node = WriteThrough(view, [p for p in (parent, node) if p is not None], owner._data)
         view.seen = None
     owner._wants = False
-    if old is not None and old.hooks is not None:
-        _move_retained(owner, old)
-
-
-def _move_retained(owner: Value, old: Node) -> None:
-    """`retain_grad` follows its Variable; hooks stay with the value that they were registered on."""
-    moved = [h for h in old.hooks or () if getattr(h, "inside", False) and h.owner() is owner]
-    if moved and owner._node is not None:
-        old.hooks = [h for h in old.hooks or () if h not in moved]
-        owner._node.hooks = [*(owner._node.hooks or ()), *moved]
+    if old is not None and old.hooks is not None and owner._node is not None:
+        move_retained(owner, old, owner._node)
 
 
 class WriteThrough(Node):
@@ -220,7 +234,7 @@ def assign(target: Value, index: Any, value: Any, name: str = "setitem") -> None
         return
     refuse_leaf(target, name)
     parents = [target.parent(), value.parent() if isinstance(value, Value) else None]
-    places = tuple(i for i, parent in enumerate(parents) if parent is not None) if modes.state.enabled else ()
+    places = tuple(i for i, parent in enumerate(parents) if parent is not None) if _records(target, (value,)) else ()
     if 1 in places and data.dtype.kind not in "fc":
         raise TypeError(f"a value that carries a gradient is stored into an array of {data.dtype}, which would drop it")
     raw = plain(value)
@@ -274,7 +288,7 @@ def scatter_add(target: Value, index: Any, value: Any) -> None:
     refuse_leaf(target, "add.at")
     index = frozen(plain(index))
     parents = [target.parent(), value.parent() if isinstance(value, Value) else None]
-    places = tuple(i for i, parent in enumerate(parents) if parent is not None) if modes.state.enabled else ()
+    places = tuple(i for i, parent in enumerate(parents) if parent is not None) if _records(target, (value,)) else ()
     data, raw = target._data, plain(value)
     _write(target, data, lambda: np.add.at(data, index, raw), "add.at")
     if places:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd.operation import LAYOUT, WHOLE, Operation, Plan
-from s2s.autograd.value import Node, Output, Saved, Value, dtype_of, ndarray, orders
+from s2s.autograd.value import Node, Output, Packed, Saved, Value, dtype_of, ndarray, orders
 from s2s.errors import GraphFreedError
 from s2s.runtime.numeric import unbroadcast
 
@@ -88,6 +88,11 @@ class RuleNode(Node):
     def release(self) -> None:
         if self.plan.saves:
             self.ans = self.values = None
+
+    def pack(self, watch: Any) -> None:
+        if self.values is not self.operation.blanks:
+            self.values = [_packed(v, watch) for v in self.values]
+        self.ans = _packed(self.ans, watch)
 
 
 class BoundNode(RuleNode):
@@ -217,9 +222,13 @@ def out_of(results: Any, items: Iterator[Any]) -> Any:
 # --- what nodes hold --------------------------------------------------------------------------------------------
 
 
+def _packed(held: Any, watch: Any) -> Any:
+    return type(held)(_packed(v, watch) for v in held) if type(held) in LISTS else watch.packed(held)
+
+
 def read(held: Any, name: str) -> Any:
     """What a node holds, as rules take it: Python's numbers become NumPy's, whose arithmetic never raises."""
-    if type(held) is Saved:
+    if type(held) is Saved or type(held) is Packed:
         return held.read(name)
     if type(held) is float:
         return np.float64(held)

@@ -157,8 +157,9 @@ def _hidden(name: str) -> Any:
 
 
 for _name in (
-    "backward", "clone", "data", "detach", "grad", "grad_fn", "is_leaf", "numpy", "register_hook", "requires_grad",
-    "requires_grad_", "retain_grad", "retains_grad",
+    "backward", "clone", "cpu", "creator", "data", "detach", "detach_", "grad", "grad_fn", "is_inference", "is_leaf",
+    "numpy", "register_hook", "register_post_accumulate_grad_hook", "reinforce", "requires_grad", "requires_grad_",
+    "retain_grad", "retains_grad", "to", "volatile",
 ):  # fmt: skip
     setattr(Traced, _name, _hidden(_name))
 

@@ -16,10 +16,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from s2s.errors import InplaceModificationError
+from s2s.autograd.modes import state
+from s2s.errors import EagerError, InplaceModificationError
 
 ndarray = np.ndarray
 V = TypeVar("V", bound="Value")
+# What `_wants` of a value without a node may be, besides False and True (a leaf that requires grad): volatile values
+# switch recording off for what depends on them, and those made in inference mode cannot enter a record.
+VOLATILE, INFERENCE = 2, 3
 orders = itertools.count(1)
 _new = object.__new__
 
@@ -89,22 +93,45 @@ class Saved:
         return self.array
 
 
+class Packed:
+    """What `saved_tensors_hooks` made of a saved array, and how to get it back."""
+
+    __slots__ = ("packed", "unpack")
+
+    def __init__(self, packed: Any, unpack: Any) -> None:
+        self.packed = packed
+        self.unpack = unpack
+
+    def read(self, name: str) -> Any:
+        """The array again."""
+        unpacked = self.unpack(self.packed)
+        if isinstance(unpacked, Value):
+            return unpacked._data
+        if isinstance(unpacked, (ndarray, np.generic)):
+            return unpacked
+        raise EagerError(f"the unpack hook of saved_tensors_hooks returned a {type(unpacked).__name__}, no Variable")
+
+
 class Node:
     """One recorded operation.
 
     parents: where the cotangents go; the sequence `cotangents` returns has one entry for each.
     dtype: of the result (None if it has several results): cotangents are cast to it.
     order: grows with each node, so that parents come before children.
-    hooks: called with the whole cotangent, before it goes on.
+    hooks: called with the whole cotangent, before it goes on; by keys of their own.
+    made_at: the lines that made it, noted under anomaly detection only.
     """
 
-    __slots__ = ("__weakref__", "dtype", "hooks", "order", "parents")
+    __slots__ = ("__weakref__", "dtype", "hooks", "made_at", "order", "parents")
+
+    made_at: Any
+    seedless = False  # whether a backward pass starts here without a gradient
 
     def __init__(self, parents: Sequence[Node | Value], dtype: np.dtype[Any] | None) -> None:
         self.parents = parents
         self.dtype = dtype
         self.order = next(orders)
-        self.hooks: list[Any] | None = None
+        self.hooks: dict[int, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -118,8 +145,33 @@ class Node:
     def release(self) -> None:
         """Drop what is held for the backward pass."""
 
+    def pack(self, watch: Any) -> None:
+        """Put what `watch.packed` makes of what is held in its place."""
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """For each parent its node, and which of the node's results it is; leaves have nodes that add to `.grad`."""
+        return tuple(_next_function(parent) for parent in self.parents)
+
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+class AccumulateGrad:
+    """Where the gradient of a leaf arrives, as `next_functions` shows it."""
+
+    def __init__(self, variable: Value) -> None:
+        self.variable = variable
+        self.next_functions: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        return "<AccumulateGrad>"
+
+
+def _next_function(parent: Node | Value) -> tuple[Any, int]:
+    if isinstance(parent, Value):
+        return AccumulateGrad(parent), 0
+    return (parent.parents[0], parent.index) if isinstance(parent, Output) else (parent, 0)
 
 
 class Identity(Node):
@@ -177,14 +229,15 @@ class View:
 class Value:
     """Data and its place in the graph. `Variable` adds what users see."""
 
-    __slots__ = ("__weakref__", "_data", "_grad", "_hooks", "_node", "_saved", "_storage", "_view", "_wants")
+    __slots__ = ("__weakref__", "_after", "_data", "_grad", "_hooks", "_node", "_saved", "_storage", "_view", "_wants")
 
     order = 0  # as a parent: comes before all nodes
+    seedless = False
     copies = False  # whether writes copy what nodes hold, where they would make the backward pass raise
 
     _data: Any
     _node: Node | None
-    _wants: bool
+    _wants: int
     _storage: Storage | None
     _saved: Saved | None
     _view: View | None
@@ -210,13 +263,13 @@ class Value:
             self._refresh()
         if self._node is not None:
             return self._node
-        return self if self._wants else None
+        return self if self._wants is True else None
 
     def _refresh(self) -> None:
         """A view whose base was written takes its new place in the graph."""
         view = self._view
         assert view is not None
-        if view.base._node is not view.seen:
+        if view.base._node is not view.seen and view.base._node is not None:  # detach_() takes the base's node alone
             view.seen = view.base._node
             self._node = self._replay(view)
 
@@ -242,6 +295,10 @@ class Value:
         if cell is not None and cell.array is data and cell.storage is storage:
             if storage is None or cell.version is None or cell.version == storage.version:
                 return cell
+        if self._wants is INFERENCE and not state.inference:
+            raise EagerError(
+                "a value that was made in inference_mode cannot be saved for backward", hint="use its clone()"
+            )
         cell = self._saved = Saved(data)
         if storage is not None:
             cell.watch(storage, self.copies)
