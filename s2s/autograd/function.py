@@ -68,9 +68,10 @@ class Function(Context):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls._node_class = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls, "__slots__": ()})
         defined = inspect.getattr_static(cls, "forward")
         cls._instances = not isinstance(defined, (staticmethod, classmethod))
+        node = cls._node_type if cls._instances else FunctionNode
+        cls._node_class = type(f"{cls.__name__}Backward", (node,), {"function": cls, "__slots__": ()})
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -109,6 +110,33 @@ class Function(Context):
                 out = cls.forward(*args, **kwargs)
                 cls.setup_context(context, args, out)
         return finish(node, args, parents, out, kind, quiet)
+
+    # --- the older form -------------------------------------------------------------------------------------------
+
+    _node_type: Any = FunctionNode
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the `forward` of an instance of the older form, and record it; see `instances`."""
+        return call_instance(self, args)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What an instance has saved: plain arrays."""
+        return tuple(held.read() if isinstance(held, SavedVariable) else held for held in self._held())
+
+    def _flat_forward(self, args: Sequence[Any]) -> Any:
+        return self.forward(*args)
+
+    def _flat_backward(self, gradients: Sequence[Any]) -> Any:
+        return self.backward(*gradients)
+
+    def _node_of(self, parents: Sequence[Any]) -> FunctionNode:
+        return self._node_class(parents, self)
+
+
+def call_instance(instance: Function, args: Sequence[Any]) -> Any:
+    """Call an instance; the module of the older form, which needs this class, sets this function."""
+    raise NotImplementedError
 
 
 def finish(node: FunctionNode, args: Sequence[Any], parents: Sequence[Any], out: Any, kind: Any, quiet: bool) -> Any:

@@ -53,9 +53,10 @@ class Member(Value):
         return self._node
 
     @property
-    def creator(self) -> Node | None:
-        """The older name of `grad_fn`."""
-        return self.grad_fn
+    def creator(self) -> Any:
+        """The older name of `grad_fn`; of Functions of the older form, the instance."""
+        node = self.grad_fn
+        return None if node is None else node.creator
 
     @property
     def is_leaf(self) -> bool:

@@ -149,6 +149,11 @@ class Node:
         """Put what `watch.packed` makes of what is held in its place."""
 
     @property
+    def creator(self) -> Any:
+        """What made the values of this node: itself, or the instance of a Function of the older form."""
+        return self
+
+    @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """For each parent its node, and which of the node's results it is; leaves have nodes that add to `.grad`."""
         return tuple(_next_function(parent) for parent in self.parents)

@@ -7,8 +7,8 @@ import numpy as np
 
 _NAMES = (
     "abs", "arctan2", "clip", "concatenate", "conj", "cos", "cumsum", "dot", "exp", "floor", "imag", "log", "max",
-    "maximum", "mean", "min", "minimum", "outer", "prod", "real", "reshape", "sign", "sin", "sort", "sqrt", "stack", "sum",
-    "tanh", "transpose", "where", "zeros", "ones", "split", "trace",
+    "maximum", "mean", "min", "minimum", "outer", "prod", "real", "reshape", "sign", "sin", "sort", "sqrt", "stack",
+    "sum", "tanh", "transpose", "where", "zeros", "ones", "split", "trace",
 )  # fmt: skip
 
 
