@@ -15,7 +15,6 @@ import dis
 import functools
 import itertools
 import types
-import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +26,7 @@ from s2s.autograd.proxies import is_library, package
 from s2s.autograd.traced import line_of
 from s2s.errors import UnsupportedSyntaxError
 from s2s.runtime.installed import is_installed, is_installed_class
+from s2s.runtime.reach import mentioned, slots
 
 # Methods that Python calls without a mention, but for those that print and compare objects.
 _IMPLICIT = frozenset(
@@ -137,7 +137,7 @@ class Unrebuilt:
             yield from self._of_class(type(value))
         else:
             yield from [*getattr(value, "__dict__", {}).values()]
-            yield from _slots(value)
+            yield from slots(value).values()
             yield from self._of_class(type(value))
 
     def _of_class(self, cls: type) -> Iterator[Any]:
@@ -166,18 +166,6 @@ def _is_ours(value: type | types.FunctionType) -> bool:
     if is_library(value) or package(value) == "s2s":
         return True
     return isinstance(value, types.FunctionType) and hasattr(value.__globals__, "source")
-
-
-@functools.lru_cache(maxsize=4096)
-def mentioned(code: types.CodeType) -> frozenset[str]:
-    """The names of attributes and globals in code, and the strings, by which `getattr` may find some."""
-    found = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, str) and constant.isidentifier():
-            found.add(constant)
-        elif isinstance(constant, types.CodeType):
-            found |= mentioned(constant)
-    return frozenset(found)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -252,19 +240,6 @@ def _by_name(function: types.FunctionType) -> Iterator[Any]:
             yield cell.cell_contents
         except ValueError:  # empty
             continue
-
-
-def _slots(value: Any) -> Iterator[Any]:
-    cls = type(value)
-    names = _SLOTS.get(cls)
-    if names is None:
-        members = (pair for base in cls.__mro__ for pair in vars(base).items())
-        names = _SLOTS[cls] = tuple(n for n, member in members if isinstance(member, types.MemberDescriptorType))
-    return (getattr(value, name) for name in names if hasattr(value, name))
-
-
-# The slots of classes, which stay as they are.
-_SLOTS: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictionary()
 
 
 def _of_own_rule(function: types.FunctionType) -> UnsupportedSyntaxError:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -24,17 +24,17 @@ from s2s.compiler.arguments import check_arguments, check_seed
 from s2s.compiler.dispatch import UNSET, Route, dispatcher
 from s2s.compiler.dynamic import OBSERVED, observing, to_blame
 from s2s.compiler.fallback import Fallbacks, fallback_of, no_source, strict_error, sum_of
-from s2s.compiler.given import Values, arrays_in, bound_values, general, is_recording, key_of, passed_functions
+from s2s.compiler.given import Values, bound_values, general, is_recording, key_of, passed_functions
 from s2s.compiler.guards import Bindings, conditions, interchangeable
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.objects import kinds_of, reached
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import Reliance, primal_of, relies_on
+from s2s.compiler.shared import is_shared, reaches_nothing
 from s2s.compiler.store import STORE, Compiled
 from s2s.errors import ArgumentError, BackendError, NotCompiled, S2SError
 from s2s.kinds import Kind
 from s2s.rules.registry import registry
-from s2s.runtime.stores import disjoint
 from s2s.transforms.task import Task
 from s2s.transforms.total import summed
 
@@ -224,7 +224,7 @@ class Driver:
             compiled, blamed = self._without(kinds, compiled, reached)
         if compiled.built is not None:
             call = self._adapted(compiled.built.function, compiled.built.function)
-            call = self._unshared(call) if compiled.writes else call
+            call = self._unshared(call, compiled.writes) if compiled.writes else call
             return Variant(kinds, self._by_call(call, blamed) if blamed else call, compiled)
         assert compiled.refusal is not None
         return Variant(kinds, self._recorded(compiled.refusal, blamed), compiled)
@@ -330,7 +330,7 @@ class Driver:
         called = compiled_by_numba(compiled, kinds, sweeps, params, with_value)
         assert compiled.built is not None
         call = self._adapted(compiled.built.function, called)
-        return self._unshared(call) if compiled.writes else call
+        return self._unshared(call, compiled.writes) if compiled.writes else call
 
     def _adapted(self, generated: types.FunctionType, called: Callable[..., Any]) -> Callable[..., Any]:
         """The generated function as a variant calls it: seeded under our name, giving the gradients that are wanted.
@@ -359,24 +359,22 @@ class Driver:
 
         return call
 
-    def _unshared(self, call: Callable[..., Any]) -> Callable[..., Any]:
+    def _unshared(self, call: Callable[..., Any], written: Collection[str]) -> Callable[..., Any]:
         """A variant that writes into arguments: where somebody else may hold their memory, the primal is recorded."""
-        reads_arrays = bool(arrays_in(self._reliance({}).values))
+        alone = reaches_nothing(self.function)
 
         def unshared(*args: Any, **keywords: Any) -> Any:
-            refusal = self.shared([*args, *keywords.values()], reads_arrays)
+            refusal = self.shared(self.layout.gathered(args, keywords), written, alone)
             return call(*args, **keywords) if refusal is None else self._recorded(refusal)(*args, **keywords)
 
         return unshared
 
-    def shared(self, arguments: Iterable[Any], reads_arrays: bool = True) -> NotCompiled | None:
-        """The refusal of a program that writes into arguments, where somebody else may hold their memory.
+    def shared(self, values: Values, written: Collection[str], alone: bool = False) -> NotCompiled | None:
+        """The refusal of a program that writes into some arguments, where somebody else may hold what it writes into.
 
-        reads_arrays: whether its free names may mean arrays.
+        alone: whether the function is known to reach nothing by name.
         """
-        given = arrays_in(arguments)
-        free = arrays_in(self._reliance({}).values) if reads_arrays else []
-        if disjoint(given) and all(disjoint([a, b]) for a in given for b in free):
+        if not written or not is_shared(self.function, values, written, alone):
             return None
         refusal = NotCompiled("an argument that is written into shares memory with another one, or with a global")
         if self.request.strict or self.request.backend == "numba":

@@ -18,7 +18,7 @@ from s2s.compiler.argnums import Selection, Wanted
 from s2s.compiler.derivative import GradientFunction
 from s2s.compiler.driver import Driver, Request
 from s2s.compiler.fallback import strict_error
-from s2s.compiler.given import Values, bound_values
+from s2s.compiler.given import Values, bound_values, kept
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.reliance import contents
 from s2s.compiler.store import Compiled
@@ -62,8 +62,8 @@ def linearized(f: Callable[..., Any], primals: Sequence[Any], strict: bool) -> t
         raise ArgumentError("there is no float among the primals to differentiate by", hint="pass floats: 2.0 for 2.")
     still = [m and zero_tangent(p) for m, p in zip(moving, primals)]
     dots = _by_parameter(layout, len(target.bound), primals, still)
-    values = {name: pytree.copied(value) for name, value in values.items()}
     forward = Forward(_driver(target.function, tuple(dots), strict, inner), values, once=True)
+    forward.keep()
     out, _ = forward.push(dots)
 
     def pushforward(*tangents: Any) -> Any:
@@ -116,7 +116,12 @@ class Forward:
             if self.driver.request.strict:
                 raise strict_error(refusal)
             return refusal
-        return self.driver.shared(self.values.values()) if self.compiled.writes else None
+        return self.driver.shared(self.values, self.compiled.writes)
+
+    def keep(self) -> None:
+        """Go on with copies of the arguments, so that they may be written into between two calls of `push`."""
+        if not self.nested and self.refusal is None:
+            self.args, self.keywords = self.driver.layout.spread(kept(self.values))
 
     def push(self, dots: Mapping[str, Any]) -> tuple[Any, Any]:
         """The value, and its tangent."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from s2s.compiler.layout import Layout
 from s2s.errors import ArgumentError
 from s2s.kinds import Kind
 from s2s.runtime import pytree
+from s2s.runtime.stores import private
 
 Values = dict[str, Any]
 
@@ -44,9 +45,21 @@ def passed_functions(values: Values) -> tuple[Kind, ...]:
     return tuple(interchangeable(K.Static(v)) for v in values.values() if isinstance(v, types.FunctionType))
 
 
-def arrays_in(values: Iterable[Any]) -> list[Any]:
-    """The arrays among arguments, and in containers among them."""
-    return [leaf for value in values for leaf in pytree.leaves(value) if isinstance(leaf, np.ndarray)]
+def kept(values: Values) -> Values:
+    """The arguments with copies of their arrays, laid out in memory as they are; what is one array stays one.
+
+    A program that is run later, or of which a part is, reads what the arguments held.
+    """
+    copies: dict[int, Any] = {}
+
+    def copy(leaf: Any) -> Any:
+        if type(leaf) not in (np.ndarray, np.memmap):
+            return leaf
+        if id(leaf) not in copies:
+            copies[id(leaf)] = private(leaf)
+        return copies[id(leaf)]
+
+    return {name: pytree.map(copy, value) for name, value in values.items()}
 
 
 def is_recording(values: list[Any]) -> bool:

@@ -79,6 +79,16 @@ class Layout:
             keywords.update(values[self.kwarg])
         return args, keywords
 
+    def gathered(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """The values by parameter of positional and keyword arguments; see `spread`."""
+        values = dict(zip(self.positional, args))
+        if self.vararg:
+            values[self.vararg] = tuple(args[len(self.positional) :])
+        values |= {name: keywords[name] for name in self.kwonly if name in keywords}
+        if self.kwarg:
+            values[self.kwarg] = {n: v for n, v in keywords.items() if n not in self.kwonly and n != self.seed}
+        return values
+
 
 def layout_of(function: types.FunctionType) -> Layout:
     """The parameters of a function, by its code: `__signature__` and `__wrapped__` tell of others."""

@@ -19,7 +19,7 @@ from s2s.codegen.build import annotate, listing
 from s2s.compiler.argnums import Selection, Wanted
 from s2s.compiler.driver import Driver, Request
 from s2s.compiler.forward import carries_derivative, target_and_inner
-from s2s.compiler.given import bound_values
+from s2s.compiler.given import bound_values, kept
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.reliance import contents
@@ -49,13 +49,12 @@ def pulled(driver: Driver, values: Mapping[str, Any], slots: Sequence[Slot]) -> 
         return _recorded(driver, args, keywords, slots, nested=True)
     compiled = driver.variant(dict(values)).compiled
     refusal = compiled.refusal
-    if refusal is None and compiled.writes:
-        refusal = driver.shared(values.values())
+    if refusal is None:
+        refusal = driver.shared(dict(values), compiled.writes)
     if refusal is not None:
         driver.report(refusal)
         return _recorded(driver, args, keywords, slots)
-    copies = {name: pytree.copied(value) for name, value in values.items()}
-    return _compiled(driver, compiled, copies, slots)
+    return _compiled(driver, compiled, kept(dict(values)), slots)
 
 
 @dataclass(frozen=True)

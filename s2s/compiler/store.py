@@ -76,7 +76,7 @@ class Compiled:
     built: Built | None = None
     refusal: S2SError | None = None
     backward: Backward | None = None
-    writes: bool = False  # whether the program writes into arguments, of which it takes copies
+    writes: tuple[str, ...] = ()  # the parameters that the program writes into, of which it takes copies
     repeatable: bool = False  # in mode `jvp`: whether it can be run again without anybody noticing
 
     def bound_to(self, function: types.FunctionType) -> Compiled:
@@ -136,7 +136,7 @@ def compile_function(lower: Lower, task: Task, name: str) -> Compiled:
             return _halves(compile_halves(lowered, task), name)
         made = compile_core(lowered, task)
         built = build(made, filename_hint=f"{task.mode} of {name}")
-        return Compiled(built, writes=bool(made.facts.written), repeatable=made.facts.repeatable)
+        return Compiled(built, writes=tuple(made.facts.written), repeatable=made.facts.repeatable)
     except (NotCompiled, SourceUnavailableError) as refusal:
         return Compiled(refusal=refusal)
     except S2SError as error:
@@ -151,7 +151,7 @@ def _halves(halves: Halves, name: str) -> Compiled:
     backward = build(halves.backward, filename_hint=f"reverse sweep of {name}")
     return Compiled(
         build(halves.forward, filename_hint=f"forward sweep of {name}"),
-        writes=bool(halves.forward.facts.written),
+        writes=tuple(halves.forward.facts.written),
         backward=Backward(backward, halves.tapes, halves.inner, halves.fresh, halves.undoes),
     )
 

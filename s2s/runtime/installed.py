@@ -24,3 +24,9 @@ def is_installed_class(cls: type) -> bool:
     """Whether a class does, by the file of its module."""
     module = sys.modules.get(cls.__module__)
     return (getattr(module, "__file__", None) or "").startswith(_roots())
+
+
+def is_installed_module(module: types.ModuleType) -> bool:
+    """Whether a module does; one without a file is Python's own, unless it is the program."""
+    file = getattr(module, "__file__", None)
+    return file.startswith(_roots()) if file else module.__name__ != "__main__"

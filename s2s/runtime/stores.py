@@ -191,8 +191,10 @@ def private(x: Any) -> Any:
     """
     if isinstance(x, np.ndarray):
         copy = np.copy(x)  # keeps the order of the axes
-        if copy.strides == x.strides:
+        if copy.strides == x.strides or x.dtype.hasobject:
             return copy
+        memory, low = _memory(x)
+        return np.ndarray(x.shape, x.dtype, memory, _address(x) - low, x.strides)
     return copied(x)
 
 

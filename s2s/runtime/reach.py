@@ -1,0 +1,160 @@
+"""What is reached through a value: the arrays, and the lists, dicts and objects in which they stand."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import sys
+import types
+import weakref
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from s2s.runtime.installed import is_installed, is_installed_class, is_installed_module
+
+_ATOMS = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, types.ModuleType, types.CodeType)
+_ITEMS = (list, tuple, set, frozenset, collections.deque)
+_NUMBERS = frozenset({int, float, complex, bool, str, bytes, type(None), np.float64})
+
+
+def reached(values: Iterable[Any], names: set[str] | None = None) -> Iterator[Any]:
+    """The arrays, and what else may be written into: lists, dicts, sets and objects, in the order of meeting them.
+
+    What is met twice is given twice, and entered once. Functions are entered by their cells, defaults and the globals
+    that they name, methods by their objects, too; modules of the user's by the names that functions mention.
+
+    names: the attributes that count, to which functions that are met add those that they mention; None for all.
+
+    >>> a = np.zeros(2)
+    >>> [type(found).__name__ for found in reached([{"w": a, "v": [a]}])]
+    ['dict', 'ndarray', 'list', 'ndarray']
+    """
+    seen: dict[int, Any] = {}  # which holds what it has met, so that no other object gets its identity
+    pending = [*values][::-1]
+    while pending:
+        value = pending.pop()
+        if type(value) in _NUMBERS or isinstance(value, _ATOMS):
+            continue
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            yield value
+            continue
+        if _is_written(value):
+            yield value
+        if id(value) not in seen:
+            seen[id(value)] = value
+            if names is not None and isinstance(value, types.FunctionType):
+                names |= mentioned(value.__code__)
+            pending.extend([*_parts(value, names)][::-1])
+
+
+def _is_written(value: Any) -> bool:
+    """Whether a value is something whose items or attributes may be set."""
+    if isinstance(value, (tuple, frozenset, type, types.FunctionType, types.MethodType, functools.partial)):
+        return False
+    is_container = isinstance(value, (list, dict, set, collections.deque, np.ndarray))
+    return is_container or hasattr(value, "__dict__") or bool(slots_of(type(value)))
+
+
+def _parts(value: Any, names: Collection[str] | None) -> Iterator[Any]:
+    if isinstance(value, np.ndarray):
+        yield from value.flat
+    elif isinstance(value, _ITEMS):
+        yield from value
+    elif isinstance(value, dict):
+        yield from [*value.values()]
+    elif isinstance(value, types.FunctionType):
+        yield from _of_function(value)
+    elif isinstance(value, types.MethodType):
+        yield from (value.__self__, value.__func__)
+    elif isinstance(value, functools.partial):
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif isinstance(value, type):
+        yield from _of_class(value, names)
+    elif type(value).__module__.partition(".")[0] == "s2s":
+        yield from (getattr(value, name) for name in ("primal", "bound", "keywords") if hasattr(value, name))
+        return
+    else:
+        yield from _of_class(type(value), names)
+    if not isinstance(value, (type, types.FunctionType)):
+        own = {**getattr(value, "__dict__", {}), **slots(value)}
+        yield from [held for name, held in own.items() if names is None or name in names]
+
+
+def _of_class(cls: type, names: Collection[str] | None) -> Iterator[Any]:
+    """What a class of the user's holds, and the functions of its methods and properties."""
+    for base in cls.__mro__:
+        if base.__module__ == "builtins" or is_installed_class(base):
+            continue
+        for name, held in [*vars(base).items()]:
+            if (names is None and not name.startswith("__")) or (names is not None and name in names):
+                yield from _unwrapped(held)
+
+
+def _unwrapped(held: Any) -> tuple[Any, ...]:
+    if isinstance(held, property):
+        return held.fget, held.fset
+    return (held.__func__,) if isinstance(held, (staticmethod, classmethod)) else (held,)
+
+
+def slots(value: Any) -> dict[str, Any]:
+    """What the slots of an object hold."""
+    return {name: getattr(value, name) for name in slots_of(type(value)) if hasattr(value, name)}
+
+
+def slots_of(cls: type) -> tuple[str, ...]:
+    """The slots of a class."""
+    names = _SLOTS.get(cls)
+    if names is None:
+        members = (pair for base in cls.__mro__ for pair in vars(base).items())
+        names = _SLOTS[cls] = tuple(n for n, member in members if isinstance(member, types.MemberDescriptorType))
+    return names
+
+
+# The slots of classes, which stay as they are.
+_SLOTS: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
+def _of_function(function: types.FunctionType) -> Iterator[Any]:
+    if is_installed(function):
+        return
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # empty
+            continue
+    yield from function.__defaults__ or ()
+    yield from (function.__kwdefaults__ or {}).values()
+    names = mentioned(function.__code__)
+    for name in names:
+        held = function.__globals__.get(name, sys.modules.get(name))
+        if isinstance(held, types.ModuleType):
+            yield from _of_module(held, names, {id(held)})
+        elif held is not None:
+            yield held
+
+
+def _of_module(module: types.ModuleType, names: frozenset[str], seen: set[int]) -> Iterator[Any]:
+    """What a module of the user's holds under some names, and the modules there in turn."""
+    if is_installed_module(module):
+        return
+    for name in names & vars(module).keys():
+        held = vars(module)[name]
+        if not isinstance(held, types.ModuleType):
+            yield held
+        elif id(held) not in seen:
+            seen.add(id(held))
+            yield from _of_module(held, names, seen)
+
+
+@functools.lru_cache(maxsize=4096)
+def mentioned(code: types.CodeType) -> frozenset[str]:
+    """The names of attributes and globals in code, and the strings, by which `getattr` may find some."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, str) and constant.isidentifier():
+            found.add(constant)
+        elif isinstance(constant, types.CodeType):
+            found |= mentioned(constant)
+    return frozenset(found)
