@@ -10,6 +10,7 @@ from s2s.compiler.argnums import Argnums
 from s2s.compiler.derivative import GradientFunction, Mode
 from s2s.compiler.forward import check_directions, linearized, push_forward
 from s2s.compiler.jacobian import HessianFunction, JacobianFunction, Order
+from s2s.compiler.nested import OPERATORS
 from s2s.compiler.pullback import Pullback, pull_back
 from s2s.errors import BackendError
 
@@ -309,6 +310,10 @@ def elementwise_grad(f: Callable[..., Any] | None = None, argnums: Argnums = 0, 
     array([ 6., 12.])
     """
     return _derivative("elementwise_grad", f, argnums, strict=strict)
+
+
+# What a program makes with these of a function that is known is found when it is compiled.
+OPERATORS.update((grad, value_and_grad, elementwise_grad))
 
 
 def _jacobian(

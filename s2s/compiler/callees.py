@@ -132,7 +132,7 @@ class Callees:
         callee, kinds, _ = key
         task = self.task("vjp", callee, kinds)
         try:
-            fn = self.lowered(callee)
+            fn = self.lowered(callee, kinds)
             for step in (*_BEFORE_VERSIONS(), versions, copies, infer):
                 fn = step(fn, task)
         except (NotCompiled, S2SError):
@@ -189,7 +189,7 @@ class Callees:
         from s2s.transforms.stores import stores
 
         callee, kinds, _ = key
-        fn, task = with_written(self.lowered(callee), assumed), self.task("vjp", callee, kinds)
+        fn, task = with_written(self.lowered(callee, kinds), assumed), self.task("vjp", callee, kinds)
         made: list[tuple[str, Function]] = []
         fn = run(fn, task, ANALYSE, made)
         if assumed:
@@ -211,7 +211,7 @@ class Callees:
     def compile(self, key: Key, active: Sequence[str], pair: CompiledPair) -> None:
         callee, kinds, _ = key
         compiled = compile_function(
-            lambda: self.lowered(callee), self.task("vjp", callee, kinds, active), callee.function.__name__
+            lambda: self.lowered(callee, kinds), self.task("vjp", callee, kinds, active), callee.function.__name__
         )
         if compiled.built is None or compiled.backward is None:
             assert compiled.refusal is not None
@@ -226,7 +226,7 @@ class Callees:
 
         def compile_into(cell: CellType) -> None:
             compiled = compile_function(
-                lambda: self.lowered(callee), self.task("jvp", callee, key[1], active), callee.function.__name__
+                lambda: self.lowered(callee, key[1]), self.task("jvp", callee, key[1], active), callee.function.__name__
             )
             if compiled.built is None:
                 assert compiled.refusal is not None
@@ -286,10 +286,17 @@ class Callees:
         result = self.results.get(self.key(callee, kinds), K.UNKNOWN)
         return Task(mode, self.program, tuple(active), dict(zip(callee.params, kinds)), single=False, result=result)
 
-    def lowered(self, callee: Callee) -> Function:
-        """The function in Core; the names of its fixed parameters mean what is passed for them."""
+    def lowered(self, callee: Callee, kinds: Sequence[Kind]) -> Function:
+        """The function in Core; the names of its fixed parameters mean what is passed for them.
+
+        kinds: for which a derivative is compiled.
+        """
         try:
-            fn = self.program.lower(callee.function)
+            if callee.derivative is not None:
+                by_name = dict(zip(callee.params, kinds)) | dict(callee.fixed)
+                fn = callee.derivative.lowered(by_name, _resting_on(callee, kinds))
+            else:
+                fn = self.program.lower(callee.function)
         except (SourceUnavailableError, UnsupportedSyntaxError) as error:
             raise NotCompiled(error.message, origin=error.origin) from error
         fn = fix(fn, {name: static.value for name, static in callee.fixed})

@@ -18,6 +18,7 @@ from s2s.compiler.argnums import Argnums, select
 from s2s.compiler.driver import Driver, Request, Variant, source_of
 from s2s.compiler.fallback import Fallback, no_source
 from s2s.compiler.layout import Layout, layout_of
+from s2s.compiler.nested import Derived, Nestable
 from s2s.compiler.objects import kinds_of
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.target import target_of
@@ -28,7 +29,7 @@ from s2s.kinds import Kind
 Mode = Literal["grad", "value_and_grad", "elementwise_grad"]
 
 
-class GradientFunction:
+class GradientFunction(Nestable):
     """The gradient of a function, or its value and gradient; called with the function's own arguments.
 
     The keyword `out_bar` (another name, if the function could take it for its own) gives the seed: the cotangent of
@@ -101,6 +102,11 @@ class GradientFunction:
     def fallbacks(self) -> list[Fallback]:
         """What was recorded on the tape so far, where and why."""
         return list(self.driver.fallbacks.records)
+
+    @property
+    def derived(self) -> Derived:
+        """What the compiler asks of it where another program calls it."""
+        return Derived(self.primal, (self.driver.identity(), self.driver.request), self)
 
     # --- methods ---
 

@@ -279,16 +279,16 @@ class Driver:
         """
         task = replace(self.task(kinds), recorded=recorded)
         known = OBSERVED.state(sorted(recorded, key=id))
-        key = (self._identity(), task.mode, task.wrt, task.single, task.has_aux, key_of(kinds), resting_on, known)
+        key = (self.identity(), task.mode, task.wrt, task.single, task.has_aux, key_of(kinds), resting_on, known)
         return STORE.get(key, self.function, lambda: self.lowered(kinds, resting_on), task)
 
-    def _identity(self) -> Any:
+    def identity(self) -> Any:
         """What is differentiated: the code, the module it runs in, and how often it was differentiated before."""
         summed = self.request.summed
         if self.inner is None:
             return (self.function.__code__, id(self.function.__globals__), summed)
         request = self.inner.request
-        return (self.inner._identity(), request.mode, request.selection, request.has_aux, summed)
+        return (self.inner.identity(), request.mode, request.selection, request.has_aux, summed)
 
     def task(self, kinds: Mapping[str, Kind]) -> Task:
         """What the compiler is asked for."""

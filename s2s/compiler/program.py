@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
 
 from s2s.compiler.callees import Callees
 from s2s.compiler.dynamic import checked
+from s2s.compiler.nested import OPERATORS, derivative_of
 from s2s.core import Function
 from s2s.errors import SourceUnavailableError, UnsupportedSyntaxError
 from s2s.frontend.lower import lower_function
 from s2s.frontend.source import Unwrapped, find, unwrap
 from s2s.kinds import Kind
-from s2s.transforms.task import Pair
+from s2s.transforms.task import Derivative, Pair
 from s2s.transforms.usercalls import Callee
 
 
@@ -33,6 +34,12 @@ class SourceProgram:
         except (SourceUnavailableError, UnsupportedSyntaxError):
             return None
         return callee
+
+    def derives(self, operator: Any) -> bool:
+        return operator in OPERATORS if isinstance(operator, FunctionType) else False
+
+    def derivative(self, value: Any) -> Derivative | None:
+        return derivative_of(value)
 
     @cached_property
     def callees(self) -> Callees:

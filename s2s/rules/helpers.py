@@ -95,6 +95,16 @@ def guarded_multiply_jvp_slope(slope_dot, ans, g, slope):
     return unbroadcast(guarded_multiply(g, slope_dot), shape_of(ans))
 
 
+@vjp(numeric.zero_with, wrt="value", zeros="factor")
+def zero_with_vjp_value(g, ans, value, factor):
+    return np.where(np.isfinite(value) | (factor != 0), g, 0)
+
+
+@jvp(numeric.zero_with, wrt="value", zeros="factor")
+def zero_with_jvp_value(value_dot, ans, value, factor):
+    return np.where(np.isfinite(value) | (factor != 0), value_dot, 0)
+
+
 @linear(infinite, wrt="g")
 def infinite_vjp(g_bar, ans, g):
     return infinite(g_bar)

@@ -21,7 +21,7 @@ from s2s.transforms.copies import assignments
 from s2s.transforms.inline import inline_calls
 from s2s.transforms.structure import next_number, statements
 from s2s.transforms.task import Program, Task
-from s2s.transforms.usercalls import OPAQUE
+from s2s.transforms.usercalls import is_opaque
 
 
 def inline(fn: Function, task: Task) -> Function:
@@ -31,7 +31,7 @@ def inline(fn: Function, task: Task) -> Function:
     times = assignments(fn)
     kinds = {name: kind for name, kind in task.kinds.items() if not isinstance(kind, K.Static) or times[name] == 1}
     return inline_calls(
-        fn, lambda call, scope: _resolve(call, scope, program), program.lower, start, displays, kinds,
+        fn, lambda call, scope: _resolve(call, scope, program), program, start, displays, kinds,
         shares=task.result is None, recorded=task.recorded,
     )  # fmt: skip
 
@@ -78,8 +78,7 @@ def _resolve(call: Any, scope: Scope, program: Program) -> Any:
         return None
     if rules.find(getattr(value, "__func__", value)) is not None:
         return None
-    module = getattr(value, "__module__", None) or ""
-    if module.partition(".")[0] in OPAQUE:
+    if is_opaque(value):
         return None
     return program.callee(value)
 

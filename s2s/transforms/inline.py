@@ -38,6 +38,7 @@ from s2s.runtime.absent import absent
 from s2s.transforms.anew import Reads, is_closure, made_anew, part
 from s2s.transforms.bound import bound_after, may_be_unbound, may_read_deleted
 from s2s.transforms.classes import LocalClass, is_plain, value_of_path
+from s2s.transforms.derivatives import Derivatives, LocalDerivative
 from s2s.transforms.foreign import Importer, LiveReads
 from s2s.transforms.heap import Escapes
 from s2s.transforms.objects import Objects
@@ -46,8 +47,8 @@ from s2s.transforms.rows import Listed, Listing
 from s2s.transforms.spread import Displays
 from s2s.transforms.structure import blocks, defs, statements, uses, with_blocks
 from s2s.transforms.tables import Tables
-from s2s.transforms.task import Callee
-from s2s.transforms.usercalls import by_record, in_form, is_recursive
+from s2s.transforms.task import Callee, Program
+from s2s.transforms.usercalls import by_record, in_form
 
 # Of statements, with those of what a function calls in turn: longer ones stay calls. Functions that call each other
 # twice at every level grow without bounds.
@@ -68,10 +69,18 @@ Resolve = Callable[[Any, Scope], Callee | None]
 Lower = Callable[[FunctionType], Function]
 
 
+class Recursion(Exception):
+    """A function is met in its own body: its calls are to stay."""
+
+    def __init__(self, function: FunctionType) -> None:
+        super().__init__(function)
+        self.function = function
+
+
 def inline_calls(
     fn: Function,
     resolve: Resolve,
-    lower: Lower,
+    program: Program,
     start: Sequence[Any] = (),
     displays: Mapping[str, Any] | None = None,
     kinds: Mapping[str, Kind] | None = None,
@@ -82,24 +91,29 @@ def inline_calls(
 
     resolve: the callee of a Call node in a scope, or None where the call is to stay. It is asked only about names that
         are not local.
-    lower: a function in Core.
+    program: what is known of other functions.
     start: statements to begin with, which assign names.
     displays: what variadic parameters hold, as displays of these names; see `spread.py`.
     kinds: what is known of the parameters.
     shares: whether functions made anew that have a cell of `fn`'s own always do.
     recorded: functions that are not compiled, a call of which is recorded by itself.
 
-    Raises NotCompiled for `*a` and `**k` in a call that is to be inlined, and for what `lower` refuses.
+    Raises NotCompiled for `*a` and `**k` in a call that is to be inlined, and for what cannot be lowered.
     """
     opaque: list[Any] = []
     listings: dict[str, Listed] = {}
-    lower = functools.cache(lower)
+    recursive: set[FunctionType] = set()
+    lower = functools.cache(program.lower)
     whole = fn.with_body((*start, *fn.body))
     while True:
-        run = _Inliner(whole, resolve, lower, Displays(displays or {}), kinds or {}, opaque, listings, shares)
+        run = _Inliner(whole, resolve, program, lower, Displays(displays or {}), kinds or {}, opaque, listings, shares)
         run.recorded = recorded
+        run.recursive = recursive
         try:
             return run.run([*start], fn.body)
+        except Recursion as found:
+            recursive.add(found.function)
+            listings = {}
         except Listing as found:
             listings[found.name] = found.listed
             if len(listings) > LISTS:
@@ -132,6 +146,7 @@ class _Inliner:
         self,
         fn: Function,
         resolve: Resolve,
+        program: Program,
         lower: Lower,
         displays: Displays,
         kinds: Mapping[str, Kind],
@@ -142,9 +157,10 @@ class _Inliner:
         self.fn = fn
         self.shares = shares
         self.recorded: Set[CodeType] = frozenset()
+        self.recursive: Set[FunctionType] = frozenset()
         self.displays = displays
+        self.constants: dict[str, Any] = {}  # parameters of inlined functions that are numbers or texts for good
         self.known = {name: kind.value for name, kind in kinds.items() if isinstance(kind, K.Static)}
-        self.is_recursive = functools.cache(is_recursive)
         self.sizes: dict[FunctionType, int] = {}
         self.resolve = resolve
         self.lower = lower
@@ -154,12 +170,15 @@ class _Inliner:
         self.numbers = itertools.count(_last_number(self.local) + 1)
         self.variables: dict[str, str] = {}  # of attributes, by hint
         self.added = 0
+        self.program = program
         self.objects = Objects(self, kinds, opaque, listings)
         self.tables = Tables(self)
+        self.derivatives = Derivatives(self)
 
     def run(self, start: list[Any], body: Iterable[Any]) -> Function:
         new = self.block(body, _Place())
         new = without_closures([*start, *new], self.tables.iterators)
+        self.derivatives.check_left(new)
         self.objects.check_left(new)
         self.objects.check_outside(new, is_called=not self.shares)
         return replace(self.fn, body=tuple(new), scope=self.importer.scope)
@@ -193,6 +212,10 @@ class _Inliner:
         new: list[Any] = []
         for stmt in (single for whole in stmts for single in self.taken_apart(whole)):
             stmt = self.displays.before(stmt)
+            derivative = self.derivatives.statement(stmt)
+            if derivative is not None:
+                new.extend(derivative)
+                continue
             changed = self.objects.statement(stmt, place)
             if changed is None:
                 changed = self.objects.decided(stmt)
@@ -262,15 +285,19 @@ class _Inliner:
             self.known[stmt.name] = stmt
         elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
             value = self.object(stmt.value)
-            if K.is_static(value) or is_closure(value):
+            if K.is_static(value) or is_closure(value) or self.derivatives.is_known(value):
                 self.known[stmt.targets[0].id] = value
             elif isinstance(value, gast.FunctionDef):
-                defaults = sorted(core.reads(list(defaults_of(value.args).values())))
-                held = {name: self.temporary(core.stem(name)) for name in defaults}
-                value = core.rebuilt(value, args=core.substitute(value.args, held)) if held else value
-                self.known[stmt.targets[0].id] = value
-                return [core.assign(name, core.name(default), core.origin_of(stmt)) for default, name in held.items()]
+                self.known[stmt.targets[0].id], held = self.with_held_defaults(value, core.origin_of(stmt))
+                return held
         return []
+
+    def with_held_defaults(self, function: Any, origin: Any) -> tuple[Any, list[Any]]:
+        """A nested function whose defaults stay what they are now, and the statements that hold them."""
+        defaults = sorted(core.reads(list(defaults_of(function.args).values())))
+        held = {name: self.temporary(core.stem(name)) for name in defaults}
+        function = core.rebuilt(function, args=core.substitute(function.args, held)) if held else function
+        return function, [core.assign(name, core.name(default), origin) for default, name in held.items()]
 
     def object(self, node: Any) -> Any:
         """The object that an atom, path or item means, else MISSING."""
@@ -282,7 +309,8 @@ class _Inliner:
         owner = self.object(node.value)
         if isinstance(owner, ModuleType) and isinstance(node, gast.Attribute):
             return getattr(owner, node.attr, core.MISSING)
-        return part(owner, node)
+        held = value_of_path(node, self.importer.scope) if core.is_path(node, self.local) else core.MISSING
+        return held if isinstance(held, ModuleType) else part(owner, node)
 
     def global_object(self, node: Any) -> Any:
         """A plain object that an atom or path means which is not local, else MISSING."""
@@ -305,6 +333,9 @@ class _Inliner:
         known = self.known.get(call.func.id) if isinstance(call.func, gast.Name) else None
         if isinstance(known, gast.FunctionDef):
             return self.closure(stmt, call, known, place)
+        derivative = self.object(call.func)
+        if self.derivatives.is_known(derivative):
+            return self.derivatives.call(stmt, call, derivative)
         if isinstance(known, FunctionType) and not made_anew(known):
             call = core.rebuilt(call, func=self.value(core.stem(call.func.id), known))
         callee = self.called(call)
@@ -371,8 +402,10 @@ class _Inliner:
 
     def stays(self, function: FunctionType, body: Function, place: _Place) -> bool:
         """Whether a call of a function stays a call."""
-        if function in place.nearest or self.is_recursive(function):
+        if function in self.recursive:
             return True
+        if function in place.nearest:
+            raise Recursion(function)
         if self.size(function) > LONG or self.added + len(statements(body.body)) > LIMIT:
             return True
         return place.in_loop and may_read_deleted(body)
@@ -390,7 +423,7 @@ class _Inliner:
                     callee = self.resolve(call, body.scope)
                     if callee is None or callee.function.__code__ in self.recorded:
                         continue
-                    if not self.is_recursive(callee.function):
+                    if callee.function not in self.recursive:
                         inner = self.size(callee.function)
                         total += inner if inner <= LONG else 0
             self.sizes[function] = total
@@ -403,21 +436,38 @@ class _Inliner:
         given = self.with_defaults(arguments, body, reads)
         if given is None:
             return None
+        passes_itself = reads is not None and bool(callee.function.__closure__)
+        formed = self.formed(
+            stmt, call, core.stem(callee.function.__name__), given, body,
+            lambda fixed: in_form(callee.function, fixed, passes_itself), [call.func] if passes_itself else [],
+        )  # fmt: skip
+        return [*(reads.statements if reads is not None else ()), *formed]
+
+    def formed(
+        self,
+        stmt: Any,
+        call: Any,
+        name: str,
+        given: Mapping[str, Any],
+        body: Function,
+        form: Callable[[list[tuple[str, Any]]], FunctionType],
+        itself: Sequence[Any] = (),
+    ) -> list[Any]:
+        """The statement with a call of `form(fixed)`: of a function that has no parameters for what is known.
+
+        given: the argument of each parameter of `body`, in order. itself: what is passed before them.
+        """
         rebound = {n for s in statements(body.body) for n in defs(s)}
         fixed = {n: self.object(node) for n, node in given.items() if n not in rebound and isinstance(node, gast.Name)}
         fixed = {n: value for n, value in fixed.items() if K.is_static(value) and not made_anew(value)}
-        passes_itself = reads is not None and bool(callee.function.__closure__)
-        function = in_form(callee.function, list(fixed.items()), passes_itself)
-        operands = [(n, node) for n, node in given.items() if n not in fixed]
-        if passes_itself:
-            operands.insert(0, (core.stem(callee.function.__name__), call.func))
+        function = form(list(fixed.items()))
         if function is not self.object(call.func) or not core.is_path(call.func, self.local):
-            call = core.rebuilt(call, func=core.name(self.importer.bind(core.stem(callee.function.__name__), function)))
-        before = list(reads.statements) if reads else []
-        args = []
-        for name, node in operands:
+            call = core.rebuilt(call, func=core.name(self.importer.bind(name, function)))
+        operands = [(name, node) for node in itself] + [(n, node) for n, node in given.items() if n not in fixed]
+        before, args = [], []
+        for hint, node in operands:
             if not core.is_atom(node):
-                held = self.temporary(core.stem(name))
+                held = self.temporary(core.stem(hint))
                 before.append(core.assign(held, node, core.origin_of(stmt)))
                 node = core.name(held)
             args.append(node)
@@ -472,7 +522,7 @@ class _Inliner:
     def known_value(self, node: Any) -> Any:
         """An argument; a name that holds a known object is the object."""
         known = self.known.get(node.id) if isinstance(node, gast.Name) else None
-        live = isinstance(known, (gast.FunctionDef, tuple, CellType)) or made_anew(known)
+        live = isinstance(known, (gast.FunctionDef, LocalDerivative, tuple, CellType)) or made_anew(known)
         return node if known is None or live else self.value(core.stem(node.id), known)
 
     def value(self, hint: str, value: Any) -> Any:
@@ -522,10 +572,12 @@ class _Inliner:
             of the body, which get fresh names.
         loads: what other names in it mean here; live: the places that are read where it uses these names.
         """
-        rebound = {n for s in statements(body) for n in defs(s)}
+        rebound = {n for s in statements(body) for n in (*defs(s), *core.rebound(s))}
         # An object of the scope stays what it is: under its own name, its attributes are paths that can be resolved.
         fixed = {name: node for name, node in given.items() if name not in rebound and self.is_bound(node)}
         names = {name: self.temporary(core.stem(name)) for name in own if name not in fixed}
+        constants = {n: a.value for n, a in given.items() if n not in rebound and isinstance(a, gast.Constant)}
+        self.constants.update({names[n]: value for n, value in constants.items() if n in names})
         *moved, last = (core.substitute(s, {**loads, **fixed, **names}, names) for s in body)
         if not (isinstance(stmt, gast.Expr) and isinstance(last.value, gast.Constant)):
             moved.append(core.rebuilt(stmt, value=last.value))

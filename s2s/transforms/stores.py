@@ -64,14 +64,20 @@ def stores(fn: Function, task: Task) -> Function:
 
 
 def _with_private_arguments(fn: Function, aliases: Aliases, written: Sequence[str]) -> Function:
-    """`fn`, in which arguments are copied at the start, whose memory the program may write into."""
-    is_written = aliases.sharing(written)
+    """`fn`, in which arguments are copied at the start, whose memory the program may write into.
+
+    A list or dict that is written into may hold an argument: the arrays that it holds are none the worse for it.
+    """
+    may_be_written = aliases.sharing(written)
+    array_may_be = aliases.sharing(n for n in written if not _is_list_or_dict(aliases.kind(core.name(n))))
     namer, numbers = Namer(fn), Numbers(fn)
     copied: dict[str, str] = {}
     before: list[Any] = []
     for name in fn.param_names:
         kind = aliases.kind(core.name(name))
-        if K.immutable(kind) or isinstance(kind, K.Static) or not is_written(name):
+        if K.immutable(kind) or isinstance(kind, K.Static):
+            continue
+        if not (array_may_be if isinstance(kind, K.Array) else may_be_written)(name):
             continue
         if not _can_be_copied(kind):
             raise NotCompiled(f"what the argument `{name}` holds may be written into", origin=fn.origin)
@@ -87,6 +93,10 @@ def _with_private_arguments(fn: Function, aliases: Aliases, written: Sequence[st
     body = [*before, *(core.substitute(stmt, copied) for stmt in fn.body)]
     kinds = {**fn.facts.kinds, **{new: fn.facts.kinds[old] for old, new in copied.items()}}
     return replace(fn, body=tuple(body), scope=namer.scope).with_facts(kinds=kinds, written=tuple(copied))
+
+
+def _is_list_or_dict(kind: K.Kind) -> bool:
+    return isinstance(kind, (K.List, K.Dict)) or (isinstance(kind, K.Sequence) and kind.cls is list)
 
 
 def _can_be_copied(kind: K.Kind) -> bool:

@@ -25,6 +25,19 @@ class Callee(Protocol):
     def keywords(self) -> Mapping[str, Any]: ...
 
 
+class Derivative(Callee, Protocol):
+    """A derivative that a program calls: `function` is its primal, whose arguments it takes."""
+
+    @property
+    def called(self) -> Any:
+        """The object that the user's program calls."""
+        ...
+
+    def lowered(self, kinds: Mapping[str, Kind], resting_on: Any) -> Function:
+        """The generated function for arguments of these kinds. Raises NotCompiled."""
+        ...
+
+
 class Pair(Protocol):
     """The compiled sweeps of a function, in cells that are filled when it is compiled, which may be later.
 
@@ -48,6 +61,14 @@ class Program(Protocol):
 
     def callee(self, value: Any) -> Callee | None:
         """What a call of an object runs, if that is a Python function with a source; else None."""
+        ...
+
+    def derives(self, operator: Any) -> bool:
+        """Whether a function makes a derivative of its first argument: `s2s.grad`, say."""
+        ...
+
+    def derivative(self, value: Any) -> Derivative | None:
+        """What an object that such a function made is; None for other objects."""
         ...
 
     def result(self, called: Called, kinds: Sequence[Kind]) -> Kind:

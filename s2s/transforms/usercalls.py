@@ -7,7 +7,6 @@ function (which the callee is specialised on), a stand-in takes its place that c
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 import sys
@@ -21,9 +20,7 @@ import gast
 
 from s2s import core, rules
 from s2s import kinds as K
-from s2s.core import Scope
 from s2s.kinds import Kind
-from s2s.runtime.installed import is_installed
 
 # Python functions of these packages, and of the standard library, are known by their rules or not at all.
 OPAQUE = sys.stdlib_module_names - {"__main__", "statistics"} | {"numpy", "scipy", "s2s"}
@@ -37,6 +34,7 @@ class Callee:
     params: those that are passed, in order.
     itself: the first of them, where the function itself is passed, from which its cells are read (`anew.py`).
     gives_back: those into which the function writes. It works on copies of these, and returns `(result, *copies)`.
+    derivative: what is called is a derivative of the function.
     recorded: whether the call is recorded by itself, as the function cannot be compiled; then `params` are those that
         are given, the last of them by their `keywords`.
     """
@@ -48,10 +46,12 @@ class Callee:
     gives_back: tuple[str, ...] = ()
     recorded: bool = False
     keywords: tuple[str, ...] = ()
+    derivative: Any = None
 
     @property
     def name(self) -> str:
-        return self.function.__name__ if self.function.__name__.isidentifier() else "lambda_"
+        name = self.function.__name__ if self.function.__name__.isidentifier() else "lambda_"
+        return name if self.derivative is None else f"{name}_grad"
 
 
 stand_ins: weakref.WeakValueDictionary[tuple[Any, ...], types.FunctionType] = weakref.WeakValueDictionary()
@@ -85,8 +85,13 @@ def uncached(function: Any) -> Any:
 
 def is_users(function: types.FunctionType) -> bool:
     """Whether a function is one that we look into: written in Python, by somebody else, and without a rule."""
+    return not is_opaque(function) and rules.find(function) is None
+
+
+def is_opaque(function: Any) -> bool:
+    """Whether a function is of a package that is not looked into; the bodies of rules are, as any derivative code."""
     module = getattr(function, "__module__", None) or ""
-    return module.partition(".")[0] not in OPAQUE and rules.find(function) is None
+    return module.partition(".")[0] in OPAQUE and not module.startswith("s2s.rules.")
 
 
 def parameters(function: types.FunctionType) -> tuple[str, ...]:
@@ -128,9 +133,24 @@ def in_form(
     return stand_in
 
 
+def by_derivative(derivative: Any, fixed: Sequence[tuple[str, Any]]) -> types.FunctionType:
+    """The stand-in for a derivative, which takes the arguments of its primal."""
+    function = derivative.function
+    held = tuple((name, K.Static(value)) for name, value in fixed)
+    key = (derivative, held)
+    stand_in = stand_ins.get(key)
+    if stand_in is None:
+        params = tuple(p for p in parameters(function) if p not in dict(fixed))
+        stand_in = stand_ins[key] = _stand_in(function, dict(fixed), params, None, derivative.called)
+        stand_in.__name__ = stand_in.__qualname__ = f"{function.__name__}_grad"
+        callees[stand_in] = Callee(function, held, params, derivative=derivative)
+    return stand_in
+
+
 def _stand_in(
-    function: types.FunctionType, fixed: dict[str, Any], params: tuple[str, ...], itself: str | None
+    function: types.FunctionType, fixed: dict[str, Any], params: tuple[str, ...], itself: str | None, other: Any = None
 ) -> types.FunctionType:
+    """A function in the form that calls another one: `other`, or the one whose parameters it has."""
     code = function.__code__
     names = parameters(function)
     positional = code.co_varnames[: code.co_argcount]
@@ -142,7 +162,7 @@ def _stand_in(
         given = {**fixed, **dict(zip(params, values))}
         by_position = [given[n] for n in positional]
         by_position += given[args] if args else ()
-        called = function if itself is None else given[itself]
+        called = (function if other is None else other) if itself is None else given[itself]
         return called(*by_position, **{n: given[n] for n in only}, **(given[keywords] if keywords else {}))
 
     call.__name__ = call.__qualname__ = function.__name__
@@ -174,70 +194,12 @@ def by_record(
     return stand_in
 
 
-# --- recursion --------------------------------------------------------------------------------------------------
-
-
-def is_recursive(function: types.FunctionType) -> bool:
-    """Whether a function may come to call itself, as far as the names in its code tell."""
-    seen: set[types.FunctionType] = set()
-    pending = [function]
-    while pending:
-        for other in _mentioned(pending.pop(), function):
-            if other is function:
-                return True
-            if other not in seen and is_users(other) and not is_installed(other):
-                seen.add(other)
-                pending.append(other)
-    return False
-
-
-def _mentioned(function: types.FunctionType, sought: types.FunctionType) -> Iterator[types.FunctionType]:
-    """The functions that the names in a function's code may mean.
-
-    A method is meant by any attribute of its name but one of `super()`, which is that of another class.
-    """
-    names = set(_names(function.__code__)) - _of_super(function.__code__)
-    scope = Scope(function.__globals__, dict(zip(function.__code__.co_freevars, function.__closure__ or ())))
-    if sought.__name__ in names and _is_method(sought):
-        yield sought
-    for name in names:
-        value = scope.lookup(name)
-        value = getattr(value, "__func__", getattr(value, "func", value))
-        if isinstance(value, types.FunctionType):
-            yield value
-        elif isinstance(value, (types.ModuleType, type)):
-            inner = vars(value)
-            yield from (inner[n] for n in names if isinstance(inner.get(n), types.FunctionType))
-
-
 def _names(code: types.CodeType) -> Iterator[str]:
     yield from code.co_names
     yield from code.co_freevars
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names(constant)
-
-
-def _of_super(code: types.CodeType) -> set[str]:
-    """The attributes that a code object reads of nothing but `super()`."""
-    found: set[str] = set()
-    others: set[str] = set()
-    before: list[str] = []  # the last instructions but for those that only prepare calls
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("PRECALL", "PUSH_NULL", "CACHE"):
-            continue
-        if instruction.opname == "LOAD_SUPER_ATTR":
-            found.add(instruction.argval)
-        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            of_super = len(before) > 1 and before[-2] == "super" and before[-1].startswith("CALL")
-            (found if of_super else others).add(instruction.argval)
-        before = [*before[-1:], "super" if instruction.argval == "super" else instruction.opname]
-    return found - others - set().union(*(_names(c) for c in code.co_consts if isinstance(c, types.CodeType)))
-
-
-def _is_method(function: types.FunctionType) -> bool:
-    outer = function.__qualname__.rpartition(".")[0]
-    return bool(outer) and not outer.endswith("<locals>")
 
 
 # --- kinds ------------------------------------------------------------------------------------------------------

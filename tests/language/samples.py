@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+import s2s
+
 SECTIONS = {}
 
 
@@ -248,6 +250,27 @@ def nested_recursion(s, n):
         return 1.0 if k == 0 else v * power(v, k - 1)
 
     return power(s, n)
+
+
+def _energy(y, k):
+    return np.sum(k * np.sin(y) * y**2)
+
+
+@function
+def derivative_of_function(x, s):
+    """`grad(f)(x)`, `value_and_grad(f)(x)` of a function of the module"""
+    value, slope = s2s.value_and_grad(_energy)(x, s)
+    return np.sum(slope**2) + value
+
+
+@function
+def derivative_of_closure(x, s):
+    """`grad` of a nested function or lambda"""
+
+    def inner(y):
+        return np.sum(y**3 * x) * s
+
+    return np.sum(s2s.grad(inner)(x * 2) * s2s.grad(lambda y: np.sum(y * y * s))(x))
 
 
 @function

@@ -13,6 +13,7 @@ import pytest
 
 from s2s import core
 from s2s.codegen.build import build
+from s2s.compiler.program import PROGRAM
 from s2s.errors import NotCompiled
 from s2s.frontend.lower import lower, lower_function
 from s2s.frontend.source import unwrap
@@ -35,7 +36,7 @@ def resolve(call, scope):
 
 
 def inlined(function):
-    return core.check(inline_calls(lower_function(function), resolve, lower_function))
+    return core.check(inline_calls(lower_function(function), resolve, PROGRAM))
 
 
 def callees(fn):
