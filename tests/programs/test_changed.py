@@ -320,6 +320,25 @@ def integers_in_turn(x):
     return s
 
 
+# --- a number without a derivative takes the place of one with it, in a list within another one ---
+
+
+@changes
+def count_for_a_number_in_a_row(x):
+    rows = [[x[0]], [x[1], x[0]]]
+    row = rows[0]
+    row[0] = len(x)
+    return rows[0][0] * x[0] + rows[1][0] * rows[1][1]
+
+
+@changes
+def count_for_a_number_of_a_table(x):
+    table = [[x[0], x[1]], [x[2], x[0] * x[1]]]
+    table[1][0] = 3
+    table[1][1] = 2
+    return table[1][0] * x[0] + table[1][1] * table[0][0] * table[0][1]
+
+
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("f", "shape"), CHANGING)
 def test_changed(f, shape, seed):

@@ -115,9 +115,12 @@ class Stores:
             search = S.slot_of_item if _is_flat(sweep.kind(x)) else S.slot
             place = core.call(sweep.namer.bind(search.__name__, search), bar, x, part)
             self.places[value.id] = sweep.held(place, out, origin)
+            # It is emptied even where nothing in the value carries a derivative: what x held before did not come to that.
+            g = core.call(sweep.namer.bind("emptied", S.emptied), self.places[value.id])
             if value.id in sweep.active:
-                g = core.call(sweep.namer.bind("emptied", S.emptied), self.places[value.id])
                 sweep.add(Contribution(value.id, g, handed=True), bars, out, origin)
+            else:
+                sweep.held(g, out, origin)
             if x.id in sweep.active:
                 sweep.add(Contribution(x.id, bar, handed=state is OWNED), bars, out, origin)
             return
