@@ -74,6 +74,7 @@ class _Activity:
         if isinstance(target, (gast.Name, gast.Tuple)):
             if varied:
                 self.refuse_odd_kinds(stmt)
+                self.refuse_objects(stmt)
                 self.add(core.writes(stmt))
         else:
             raise NotCompiled("an active value is stored into an object", origin=core.origin_of(stmt))
@@ -84,6 +85,13 @@ class _Activity:
             kinds = [self.fn.facts.kinds.get(name, K.UNKNOWN) for name in core.writes(stmt)]
             if any(isinstance(kind, (K.Int, K.Bool, K.NoneKind)) for kind in kinds):
                 raise NotCompiled("an active value gives a result of another kind", origin=core.origin_of(stmt))
+
+    def refuse_objects(self, stmt: Any) -> None:
+        """An array of objects, which may be anything: NumPy does with each what it does itself."""
+        kinds = [self.fn.facts.kinds.get(name, K.UNKNOWN) for name in core.writes(stmt)]
+        kinds += [self.operations.kind(core.name(name)) for name in core.reads(stmt.value)]
+        if any(dtype is not None and dtype.kind == "O" for dtype in map(K.dtype_of, kinds)):
+            raise NotCompiled("an active value meets an array of objects", origin=core.origin_of(stmt))
 
     def add(self, names: Sequence[str]) -> None:
         self.varied.update(n for n in names if K.differentiable(self.fn.facts.kinds.get(n, K.UNKNOWN)))

@@ -322,6 +322,11 @@ def check_result(name: str, kind: K.Kind, origin: Any) -> None:
             f"`{name}` returns None", origin=origin, hint="a return statement is missing on some path"
         )  # fmt: skip
     dtype = K.dtype_of(kind)
+    if dtype is not None and dtype.kind == "b":
+        raise ArgumentError(
+            f"`{name}` returns a bool, and grad needs a scalar", origin=origin,
+            hint="return a number that it depends on",
+        )  # fmt: skip
     if dtype is None and not isinstance(kind, K.Unknown):
         raise ArgumentError(
             f"`{name}` returns a {type(kind).__name__.lower()}, and grad needs a scalar", origin=origin,

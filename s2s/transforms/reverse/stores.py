@@ -115,7 +115,7 @@ class Stores:
             search = S.slot_of_item if _is_flat(sweep.kind(x)) else S.slot
             place = core.call(sweep.namer.bind(search.__name__, search), bar, x, part)
             self.places[value.id] = sweep.held(place, out, origin)
-            # It is emptied even where nothing in the value carries a derivative: what x held before did not come to that.
+            # Emptied even where the value carries no derivative: what x held there before is gone.
             g = core.call(sweep.namer.bind("emptied", S.emptied), self.places[value.id])
             if value.id in sweep.active:
                 sweep.add(Contribution(value.id, g, handed=True), bars, out, origin)
