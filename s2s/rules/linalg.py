@@ -9,9 +9,9 @@ cotangent.
 import numpy as np
 
 from s2s.rules.kinds_of import reduced
-from s2s.rules.registry import jvp, linear, vjp
+from s2s.rules.registry import jvp, linear, vjp, zero_derivative
+from s2s.runtime.minors import cofactors, cofactors_along, is_well_conditioned
 from s2s.runtime.numeric import extremum_weight, guarded_divide, unbroadcast
-from s2s.runtime.recurrence import product_of_rest
 
 
 def transposed(a):
@@ -86,15 +86,26 @@ def det_jvp(a_dot, ans, a):
     return np.sum(cofactors(a) * a_dot, axis=(-1, -2))
 
 
-def cofactors(a):
-    """The derivative of the determinant by each element. Singular matrices take the longer way of singular values."""
-    determinants = np.linalg.det(a)
-    if np.all(determinants != 0):
-        return np.expand_dims(determinants, (-1, -2)) * transposed(np.linalg.inv(a))
-    u, s, vh = np.linalg.svd(a)
-    rest = product_of_rest(s, -1)
-    turn = np.expand_dims(np.linalg.det(u) * np.linalg.det(vh), (-1, -2))
-    return turn * ((np.conj(u) * np.expand_dims(rest, -2)) @ np.conj(vh))
+@vjp(cofactors, wrt="a")
+def cofactors_vjp(g, ans, a):
+    if is_well_conditioned(a):
+        turned = transposed(np.linalg.inv(a))
+        trace = np.sum(turned * g, axis=(-1, -2), keepdims=True)
+        return np.expand_dims(np.linalg.det(a), (-1, -2)) * (trace * turned - turned @ transposed(g) @ turned)
+    return cofactors_along(a, g)
+
+
+@jvp(cofactors, wrt="a")
+def cofactors_jvp(a_dot, ans, a):
+    return cofactors_vjp(a_dot, ans, a)  # the second derivative of the determinant is symmetric
+
+
+@linear(cofactors_along, wrt="a_dot")
+def cofactors_along_vjp(g, ans, a, a_dot):
+    return cofactors_along(a, g)
+
+
+zero_derivative(is_well_conditioned)
 
 
 @vjp(np.linalg.slogdet, wrt="a")

@@ -155,6 +155,8 @@ class _Activity:
     def opaque(self, node: Any, origin: Any) -> bool:
         """An operation without a rule meets an active value."""
         function = self.operations.function(node)
+        if isinstance(node, gast.Call) and any(isinstance(a, gast.Starred) for a in node.args):
+            raise NotCompiled(f"a call of `{described(function)}` with `*`", origin=origin)
         if user_callee(function, node) is not None:
             return any(K.differentiable(self.operations.kind(a)) for a in node.args if core.reads(a) & self.varied)
         if function in INERT:

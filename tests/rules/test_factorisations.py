@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
+import s2s
 from s2s import rules
 from s2s.errors import MissingRuleError
 from tests.rules.checking import flat, inner, random_like
@@ -174,3 +177,29 @@ def test_repeated_eigenvalues_and_singular_values_stay_finite() -> None:
     ans = np.linalg.svd(a)
     g = type(ans)(np.zeros((3, 3)), np.ones(3), np.zeros((3, 3)))
     np.testing.assert_allclose(svd.vjps["a"](g, ans, a), np.eye(3))
+
+
+def leibniz(m):
+    """The determinant as the polynomial that it is."""
+    total = 0.0
+    for order in itertools.permutations(range(m.shape[0])):
+        sign = round(np.linalg.det(np.eye(m.shape[0])[list(order)]))
+        total = total + sign * math.prod(m[i, j] for i, j in enumerate(order))
+    return total
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 3])
+def test_a_determinant_has_second_derivatives_at_any_rank(rank, rng):
+    m = rng.normal(size=(3, rank)) @ rng.normal(size=(rank, 3))
+    v = rng.normal(size=(3, 3))
+    expected = np.empty((3, 3, 3, 3))
+    for at in np.ndindex(3, 3, 3, 3):  # a polynomial of degree one in each element: differences are exact
+        (i, j), (k, l) = at[:2], at[2:]
+        e, f = np.zeros((3, 3)), np.zeros((3, 3))
+        e[i, j], f[k, l] = 1, 1
+        expected[at] = (leibniz(m + e + f) - leibniz(m + e - f) - leibniz(m - e + f) + leibniz(m - e - f)) / 4
+    np.testing.assert_allclose(s2s.hessian(np.linalg.det)(m), expected, atol=1e-12)
+    product = np.tensordot(expected, v)
+    along = s2s.grad(lambda m: np.sum(s2s.grad(np.linalg.det)(m) * v))
+    np.testing.assert_allclose(along(m), product, atol=1e-12)
+    np.testing.assert_allclose(s2s.hvp(np.linalg.det, (m,), (v,)), product, atol=1e-12)
