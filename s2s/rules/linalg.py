@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s.rules.kinds_of import reduced
 from s2s.rules.registry import jvp, linear, vjp, zero_derivative
-from s2s.runtime.minors import cofactors, cofactors_along, is_well_conditioned
+from s2s.runtime.minors import cofactors, cofactors_along, is_well_conditioned, refuse_third
 from s2s.runtime.numeric import extremum_weight, guarded_divide, unbroadcast
 
 
@@ -105,7 +105,19 @@ def cofactors_along_vjp(g, ans, a, a_dot):
     return cofactors_along(a, g)
 
 
-zero_derivative(is_well_conditioned)
+@vjp(cofactors_along, wrt="a")
+def cofactors_along_vjp_a(g, ans, a, a_dot):
+    refuse_third(a)
+    return np.zeros_like(a)
+
+
+@jvp(cofactors_along, wrt="a")
+def cofactors_along_jvp_a(along, ans, a, a_dot):
+    refuse_third(a)
+    return np.zeros_like(a)
+
+
+zero_derivative(is_well_conditioned, refuse_third)
 
 
 @vjp(np.linalg.slogdet, wrt="a")

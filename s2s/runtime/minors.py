@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.errors import ArgumentError
 from s2s.runtime.recurrence import product_of_rest
 
 # The derivative of cofactors by way of an inverse loses the square of the condition number.
@@ -53,6 +54,17 @@ def cofactors_along(a: Any, a_dot: Any) -> Any:
     diagonal = np.sum(pairs * np.expand_dims(np.diagonal(e, axis1=-2, axis2=-1), -2), axis=-1)
     changed = np.where(np.eye(n, dtype=bool), np.expand_dims(diagonal, -1), changed)
     return _turn(u, v) * (np.conj(u) @ changed @ np.conj(v))
+
+
+def refuse_third(a: Any) -> None:
+    """There is no formula here for the third derivative of the determinant of an ill-conditioned matrix."""
+    record = getattr(type(a), "__s2s_function__", None)
+    if record is not None:
+        return record(a, refuse_third, (type(a),), (a,), {})  # type: ignore[no-any-return]
+    raise ArgumentError(
+        "third derivatives of the determinant of a matrix that is singular, or nearly so, are not known",
+        hint="write the determinant out, or use numpy.linalg.slogdet.",
+    )
 
 
 def _products_without_two(s: Any) -> Any:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.runtime import catching, numeric, ordering, pytree, stores
+from s2s.runtime import catching, minors, numeric, ordering, pytree, stores
 from s2s.runtime.patterns import is_mapping, is_sequence
 
 # The nodes and weights of NumPy's quadratures.
@@ -233,7 +233,8 @@ DRAWING = {
 OUTER = {
     print, input, open, np.save, np.savetxt, np.savez, np.savez_compressed, np.load, np.loadtxt, np.genfromtxt,
     np.fromfile, np.fromregex, np.ndarray.tofile, np.ndarray.dump, np.seterr, np.seterrcall, np.setbufsize,
-    np.set_printoptions, np.info, np.show_config, np.show_runtime, numeric.require_scalar, time.time,
+    np.set_printoptions, np.info, np.show_config, np.show_runtime, numeric.require_scalar, minors.refuse_third,
+    time.time,
     time.perf_counter, time.process_time, time.monotonic,
     stores.require_in_step,
 }  # fmt: skip
