@@ -4,9 +4,10 @@ import builtins
 
 import numpy as np
 
-from s2s.kinds import COMPLEX, FLOAT
+from s2s.kinds import COMPLEX, FLOAT, Int
 from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import fitted, scatter, shape_of, unbroadcast
+from s2s.runtime.ordering import position
 from s2s.runtime.patterns import is_mapping, is_sequence
 from s2s.runtime.pytree import stop_gradient
 
@@ -39,6 +40,7 @@ zero_derivative(np.int64, np.int32, np.bool_)
 zero_derivative(builtins.int, builtins.bool, builtins.round, builtins.len, builtins.range)
 zero_derivative(builtins.any, builtins.all, builtins.isinstance, builtins.type, builtins.str, builtins.repr)
 zero_derivative(builtins.hasattr, builtins.callable, is_mapping, is_sequence)
+zero_derivative(list.index, list.count, tuple.index, tuple.count, position, kind=lambda *args: Int())
 
 # --- lists ------------------------------------------------------------------------------------------------------
 

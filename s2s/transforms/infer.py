@@ -10,6 +10,7 @@ to share theirs. `facts.shapes` maps a name to the canonical name of its shape.
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -34,9 +35,11 @@ from s2s.transforms.decided import identical, known_result, static_result, truth
 from s2s.transforms.dims import Shape, Sizes
 from s2s.transforms.items import (
     chosen_kind,
+    displayed,
     entry_kind,
     item_kind,
     iterator_kind,
+    lengthened,
     literal,
     slice_kind,
     unpacked,
@@ -151,7 +154,9 @@ class _Inference:
         self.note_write(stmt.value)
         if kind == K.NEVER:
             return
-        if isinstance(target, gast.Subscript):
+        if isinstance(target, gast.Subscript) and isinstance(target.slice, gast.Slice):
+            self.grow(target.value, lambda owner: lengthened(owner, item_kind(kind)))
+        elif isinstance(target, gast.Subscript):
             self.grow(target.value, lambda owner: stored(owner, self.index_kind(target.slice), kind))
         elif isinstance(target, gast.Name):
             if isinstance(stmt.value, gast.Subscript) and K.children(kind) is not None:
@@ -163,6 +168,11 @@ class _Inference:
                 name = element.value.id if isinstance(element, gast.Starred) else element.id
                 self.define(name, item)
                 self.measure(name, core.subscript(stmt.value, core.constant(i)) if terms is not None else None)
+
+    def visit_Delete(self, stmt: Any) -> None:
+        (target,) = stmt.targets
+        if isinstance(target, gast.Subscript):
+            self.grow(target.value, lengthened)
 
     def visit_Expr(self, stmt: Any) -> None:
         if self.reached(stmt.value):
@@ -184,7 +194,7 @@ class _Inference:
         elif function in LISTS:
             held = [self.kind(o) for o in operands[LISTS[function] :]] if LISTS[function] else []
             items = [k for h in held for k in (K.children(h) or [K.UNKNOWN])] if function is list.extend else held
-            self.grow(operands[0], lambda owner: K.Sequence(K.joined([*(K.children(owner) or ()), *items]), list))
+            self.grow(operands[0], lambda owner: lengthened(owner, *items))
 
     def grow(self, owner: Any, change: Callable[[Kind], Kind]) -> None:
         old = self.kind(owner)
@@ -197,7 +207,10 @@ class _Inference:
                 self.changed = True
                 if owner.id in self.read_from:
                     whole = self.read_from[owner.id]
-                    self.grow(whole.value, lambda old: stored(old, self.index_kind(whole.slice), new))
+                    if not isinstance(whole.slice, gast.Slice):
+                        self.grow(whole.value, lambda old: stored(old, self.index_kind(whole.slice), new))
+                    elif any(K.children(item) is not None for item in K.children(new) or ()):
+                        self.grow(whole.value, lambda old: lengthened(old, *(K.children(new) or ())))
 
     @cached_property
     def growing(self) -> bool:
@@ -296,6 +309,8 @@ class _Inference:
             return caught_kind(args)
         if function is list.pop and K.children(args[0]) is not None:
             return K.joined(K.children(args[0]) or ())
+        if function in COPYING and len(args) == 1 and not keywords:
+            return args[0]
         if function in (max, min):
             return chosen_kind(args, dict(keywords))
         if function in ITERATORS and {name for name, _ in keywords} <= {"start"}:
@@ -367,14 +382,10 @@ class _Inference:
         return self.kind(node)
 
     def kind_Tuple(self, node: Any) -> Kind:
-        if any(isinstance(e, gast.Starred) for e in node.elts):
-            return K.UNKNOWN
-        return K.Tuple(tuple(self.kind(e) for e in node.elts))
+        return displayed(tuple, node.elts, self.kind)
 
     def kind_List(self, node: Any) -> Kind:
-        if any(isinstance(e, gast.Starred) for e in node.elts):
-            return K.UNKNOWN
-        return K.List(tuple(self.kind(e) for e in node.elts))
+        return displayed(list, node.elts, self.kind)
 
     def kind_Dict(self, node: Any) -> Kind:
         keys = [MISSING if k is None else literal(self.kind(k)) for k in node.keys]
@@ -493,6 +504,8 @@ class _Inference:
 
 
 stored: Callable[..., Kind] = stored_kind
+# Functions whose result is of the kind of their argument.
+COPYING = {list.copy, dict.copy, copy.copy, copy.deepcopy}
 # Functions that write into their first argument, and give it.
 WRITING = STORES | set(INPLACE.values())
 # Functions that change a list, and at which operand what they put in begins; None if they put nothing in.

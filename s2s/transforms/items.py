@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -94,6 +95,24 @@ def item_kind(kind: Kind) -> Kind:
     if isinstance(kind, K.Dict):
         return joined([K.of(key) for key, _ in kind.items])
     return K.Str() if isinstance(kind, K.Str) else K.UNKNOWN
+
+
+def displayed(cls: type, elements: Sequence[Any], kind: Callable[[Any], Kind]) -> Kind:
+    """The kind of a list or tuple that is written out, maybe with `*`."""
+    spread = [e for e in elements if isinstance(e, gast.Starred)]
+    if all(isinstance(kind(e.value), (K.Tuple, K.List)) for e in spread):
+        inner = [K.children(kind(e.value)) or () if isinstance(e, gast.Starred) else (kind(e),) for e in elements]
+        items = tuple(itertools.chain(*inner))
+        return K.Tuple(items) if cls is tuple else K.List(items)
+    items = tuple(item_kind(kind(e.value)) if isinstance(e, gast.Starred) else kind(e) for e in elements)
+    return K.Sequence(K.joined(items), cls)
+
+
+def lengthened(owner: Kind, *items: Kind) -> Kind:
+    """The kind of a list that gets longer or shorter, and holds these items too; of a dict, nothing is known."""
+    if isinstance(owner, K.Dict):
+        return K.UNKNOWN
+    return K.Sequence(K.joined([*(K.children(owner) or ()), *items]), list)
 
 
 def unpacked(kind: Kind, targets: Sequence[Any]) -> list[Kind]:

@@ -152,7 +152,8 @@ ROWS: list[tuple[str, Any, str]] = [
                    "isinstance issubclass len ord pow range repr round slice str type"),
     ("", catching, "caught"),
     *(("", getattr(np.polynomial, family), function) for family, function in QUADRATURES),
-    ("", ordering, "sorting first_largest first_smallest is_indexed require_equal_lengths"),
+    ("", ordering, "sorting first_largest first_smallest position is_indexed require_equal_lengths "
+                   "require_items"),
     ("a x lo hi key()", bisect, "bisect bisect_left bisect_right"),
     ("", time, "time perf_counter process_time monotonic"),
     ("error~ cause~ handled~", catching, "raised"),
@@ -252,7 +253,8 @@ ITERATORS = {zip, enumerate, reversed}
 # Functions whose result carries no derivative, whatever they are given.
 INERT = {print, isinstance, id, type, hash, repr, str, format, callable, hasattr, len, bool, int, is_mapping,
          is_sequence, catching.caught, catching.raised, ordering.sorting, ordering.first_largest,
-         ordering.first_smallest, ordering.is_indexed, ordering.require_equal_lengths}  # fmt: skip
+         ordering.first_smallest, ordering.position, ordering.is_indexed, ordering.require_equal_lengths,
+         ordering.require_items}  # fmt: skip
 # Functions that only read, though nothing is known of the kind of their result.
 LOOKING = INERT | ITERATORS | {set, frozenset, getattr, dict.get, dict.items, dict.keys, dict.values, list.count,
                                list.index, tuple.count, tuple.index}  # fmt: skip

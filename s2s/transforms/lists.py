@@ -2,12 +2,16 @@
 
 xs.extend(ys)      ->      for y in ys: append(xs, y)
 xs.insert(i, v)    ->      tail = xs[i:]; for _ in tail: drop the last; append(xs, v); extend by tail
+xs[i:j] = ys       ->      new = ys[:]; kept = xs[j:]; drop all from i on; extend by new, and by what was kept
+[*xs, y]           ->      t = []; extend t by xs; append(t, y)
 
-So lists have no other writes than these two and the store of an item, each with its reversal.
+So lists have no other writes than these two and the store of an item, each with its reversal. A copy of a list is the
+slice of all of it.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +19,8 @@ import gast
 
 from s2s import core
 from s2s import kinds as K
+from s2s.errors import NotCompiled
+from s2s.runtime import ordering
 from s2s.runtime import stores as S
 from s2s.transforms.structure import statements, uses
 
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
 LISTS = (K.List, K.Sequence)
 ITERABLE = (K.List, K.Sequence, K.Tuple, K.Range)
 NONE = core.constant(None)
+ALL = gast.Slice(None, None, None)
 Made = tuple[list[Any], Any]
 
 
@@ -60,7 +67,102 @@ class Lists:
             self.extend(made, part)
         return [*self.out, core.rebuilt(stmt, value=made)]
 
+    def spread(self, stmt: Any) -> list[Any] | None:
+        """`z = [*xs, y]`, `z = (*xs, y)`."""
+        value, (target,) = stmt.value, stmt.targets
+        if not isinstance(value, (gast.List, gast.Tuple)) or not any(isinstance(e, gast.Starred) for e in value.elts):
+            return None
+        kinds = [self.run.kind(e.value) for e in value.elts if isinstance(e, gast.Starred)]
+        if all(isinstance(k, (K.Tuple, K.List)) for k in kinds):
+            items = [item for e in value.elts for item in self.items(e)]
+            return [*self.out, core.rebuilt(stmt, value=core.rebuilt(value, elts=items))]
+        made = self.held(gast.List([], gast.Load()), core.stem(getattr(target, "id", "items")))
+        for element in value.elts:
+            if not isinstance(element, gast.Starred):
+                self.put(S.append, made, element)
+                continue
+            known, of = self.run.kind(element.value), element.value
+            if isinstance(known, LISTS):
+                of = self.held(core.subscript(of, ALL), "part")  # in a loop, it may be what was made in another round
+            if not isinstance(known, ITERABLE) and not (isinstance(known, K.Array) and known.ndim):
+                raise NotCompiled("`*` of what is no list, tuple or array", origin=self.origin)
+            self.append_each(made, of)
+        whole = made if isinstance(value, gast.List) else core.call(self.run.namer.bind("tuple", tuple), made)
+        return [*self.out, core.rebuilt(stmt, value=whole)]
+
+    def items(self, element: Any) -> list[Any]:
+        """The items of a tuple or list of known length, as atoms; of what is not spread, itself."""
+        if not isinstance(element, gast.Starred):
+            return [element]
+        count = len(K.children(self.run.kind(element.value)) or ())
+        self.run.found = self.run.found or bool(count)
+        return [self.held(core.subscript(element.value, core.constant(i)), "item") for i in range(count)]
+
+    def copied(self, function: Any, operand: Any) -> Made | None:
+        """A copy, by `xs.copy()`, `copy.copy(xs)` or `copy.deepcopy(xs)`; None for what is not known to have one."""
+        known = self.run.kind(operand)
+        if isinstance(known, LISTS) and (function is not copy.deepcopy or all(map(_flat, K.children(known) or ()))):
+            return [], core.subscript(operand, ALL)
+        if function is list.copy:
+            return None
+        if isinstance(known, K.Array) and known.ndim:
+            return [], core.call(core.path(self.run.namer.numpy("copy")), operand)
+        return ([], operand) if _flat(known) else None
+
+    def stored(self, xs: Any, part: Any, value: Any) -> list[Any] | None:
+        """`xs[i:j] = ys`, with the statements that it stands for; None for what is no list."""
+        if not isinstance(self.run.kind(xs), LISTS):
+            return None
+        known = self.run.kind(value)
+        if part.step is not None or not (isinstance(known, ITERABLE) or (isinstance(known, K.Array) and known.ndim)):
+            return None
+        made = self.held(core.subscript(value, ALL), "new") if isinstance(known, LISTS) else value
+        self.replace(xs, part, made)
+        return self.out
+
+    def deleted(self, xs: Any, place: Any) -> list[Any] | None:
+        """`del xs[i]`, `del xs[i:j]`."""
+        if not isinstance(self.run.kind(xs), LISTS):
+            return None
+        if not isinstance(place, gast.Slice):
+            return None if self.pop(xs, place) is None else self.out
+        if place.step is not None:
+            return None
+        self.replace(xs, place, None)
+        return self.out
+
     # --- the forms ---
+
+    def replace(self, xs: Any, part: Any, others: Any) -> None:
+        """Other items, or none, in the place of those of a slice; what `others` holds does not change meanwhile."""
+        start: Any = core.constant(0)
+        if part.lower is not None:
+            start = self.length(self.held(core.subscript(xs, gast.Slice(None, part.lower, None)), "head"))
+        kept = None
+        if part.upper is not None:
+            size = self.length(self.held(core.subscript(xs, part), "part"))
+            stop = self.held(core.binary(start, gast.Add, size), "stop")
+            kept = self.held(core.subscript(xs, gast.Slice(stop, None, None)), "tail")
+        self.cut(xs, start)
+        for more in (others, kept):
+            if more is not None:
+                self.append_each(xs, more)
+
+    def length(self, xs: Any) -> Any:
+        return self.held(core.call(self.run.namer.bind("len", len), xs), "length")
+
+    def remove(self, xs: Any, value: Any) -> Any:
+        find = self.run.namer.bind("position", ordering.position)
+        self.taken(xs, self.held(core.call(find, xs, value), "index"))
+        return NONE
+
+    def sort(self, xs: Any) -> Any:
+        """The items, in the order in which `sorted` gives them."""
+        old = self.held(core.subscript(xs, ALL), "old")
+        order = self.held(core.call(self.run.namer.bind("sorting", ordering.sorting), old), "order")
+        self.cut(xs, core.constant(0))
+        self.loop(order, lambda i: self.put(S.append, xs, self.held(core.subscript(old, i), "item")))
+        return NONE
 
     def extend(self, xs: Any, others: Any) -> Any:
         display = self.display(others)
@@ -85,8 +187,9 @@ class Lists:
         return self.append_each(xs, tail)
 
     def pop(self, xs: Any, index: Any) -> Any:
-        if not isinstance(self.run.kind(index), K.Int):
-            return None
+        return self.taken(xs, index) if isinstance(self.run.kind(index), K.Int) else None
+
+    def taken(self, xs: Any, index: Any) -> Any:
         item = self.held(core.subscript(xs, index), "item")
         tail = self.cut(xs, index)
         kept = self.held(core.subscript(tail, gast.Slice(core.constant(1), None, None)), "tail")
@@ -149,4 +252,12 @@ class Lists:
 _FORMS: dict[Any, Callable[..., Any]] = {
     (list.extend, 1): Lists.extend, (list.insert, 2): Lists.insert, (list.pop, 1): Lists.pop,
     (list.clear, 0): Lists.clear, (list.reverse, 0): Lists.reverse, (dict.update, 1): Lists.update,
+    (list.remove, 1): Lists.remove, (list.sort, 0): Lists.sort,
 }  # fmt: skip
+
+
+def _flat(kind: K.Kind) -> bool:
+    """Whether nothing of a value, or of what it holds, can be written into."""
+    if isinstance(kind, K.Tuple):
+        return all(map(_flat, kind.items))
+    return K.immutable(kind)

@@ -26,7 +26,7 @@ from s2s.transforms.callee import attribute_kind
 from s2s.transforms.conduct import followed, in_numpy
 from s2s.transforms.copies import assignments, copies
 from s2s.transforms.givenback import Given
-from s2s.transforms.infer import expression_kinds, infer
+from s2s.transforms.infer import COPYING, expression_kinds, infer
 from s2s.transforms.known import LOOKING
 from s2s.transforms.lists import Lists
 from s2s.transforms.meetings import without_constant_meetings
@@ -124,11 +124,11 @@ class Mutation:
             return self.augmented_item(stmt.target, type(stmt.op), stmt.value, origin)
         if isinstance(stmt, gast.Delete):
             (place,) = stmt.targets
-            if isinstance(place, gast.Subscript) and not isinstance(place.slice, gast.Slice):
+            if isinstance(place, gast.Subscript):
                 self.refuse_target(place.value, origin)
-                found = Lists(self, origin).method(list.pop, place.value, [place.slice])
-                if found is not None:
-                    return found[0]
+                deleted = Lists(self, origin).deleted(place.value, place.slice)
+                if deleted is not None:
+                    return deleted
             raise NotCompiled("`del` of an item or attribute is not compiled yet", origin=origin)
         if isinstance(stmt, gast.Expr):
             return self.effect(stmt, origin)
@@ -181,7 +181,11 @@ class Mutation:
         if not isinstance(self.kind_of(target.value), CONTAINERS):
             self.fits(target.value, self.kind(value), origin)
         elif isinstance(target.slice, gast.Slice):
-            raise NotCompiled("an in-place write to a slice of a list is not compiled yet", origin=origin)
+            self.refuse_target(target.value, origin)
+            stored = Lists(self, origin).stored(target.value, target.slice, value)
+            if stored is None:
+                raise NotCompiled("an in-place write to a slice of a list is not compiled yet", origin=origin)
+            return stored
         return [self.store(S.set_item, target.value, target.slice, value, origin=origin)]
 
     def attribute(self, stmt: Any, target: Any, origin: Any) -> list[Any]:
@@ -249,7 +253,7 @@ class Mutation:
             flat = self.flattened(core.name(self.flats[value.value.id]), new, origin)
             return [*new, core.rebuilt(stmt, value=core.subscript(flat, value.slice))]
         if not isinstance(value, gast.Call):
-            return Lists(self, origin).joined(stmt) or [stmt]
+            return Lists(self, origin).joined(stmt) or Lists(self, origin).spread(stmt) or [stmt]
         function = self.operations.function(value)
         if function in BINARY:
             return self.augmented(stmt, function, origin)
@@ -299,6 +303,10 @@ class Mutation:
         if function is np.ndarray.fill and len(call.args) == 1:
             self.fits(owner, self.kind(call.args[0]), origin)
             return [self.store(S.set_item, owner, WHOLE, call.args[0], origin=origin)], none
+        if function in COPYING and not call.keywords:
+            made = Lists(self, origin).copied(function, owner if owner is not None and not call.args else call.args[0])
+            if made is not None:
+                return made
         own = isinstance(owner, gast.Name) and owner.id in self.operations.local
         if function is list.append and len(call.args) == 1 and own:
             return [self.store(S.append, owner, call.args[0], origin=origin)], none

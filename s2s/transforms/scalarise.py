@@ -8,6 +8,7 @@ own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -15,6 +16,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.runtime.ordering import require_items
 from s2s.transforms.aliases import containers_written
 from s2s.transforms.copies import assignments
 from s2s.transforms.infer import expression_kinds
@@ -30,7 +32,7 @@ LONGEST = 64
 def scalarise(fn: Function, task: Task) -> Function:
     """`fn` with reads of known displays replaced by their items, and unpackings by item reads."""
     pass_ = _Scalarise(fn)
-    new = fn.with_body(pass_.block(fn.body))
+    new = replace(fn, body=tuple(pass_.block(fn.body)), scope=pass_.namer.scope)
     return new.with_facts(kinds={**fn.facts.kinds, **pass_.kinds})
 
 
@@ -146,6 +148,8 @@ class _Scalarise:
         if isinstance(value, (gast.Tuple, gast.List)):
             return self.pair(stmt, target, value.elts) if _is_plain(value) else [stmt]
         kind = self.kind(value)
+        if isinstance(kind, (K.Sequence, K.Array)) and any(isinstance(e, gast.Starred) for e in target.elts):
+            return self.starred(stmt, target, value)
         if not isinstance(kind, (K.Tuple, K.List, K.Sequence)):
             return [stmt]
         new: list[Any] = []
@@ -155,6 +159,24 @@ class _Scalarise:
         if isinstance(kind, K.Sequence):
             return [*new, stmt]
         return [*new, *self.pair(stmt, target, [core.subscript(value, i) for i in range(len(kind.items))])]
+
+    def starred(self, stmt: Any, target: Any, value: Any) -> list[Any]:
+        """`a, *b = xs` of a list or array of unknown length: item reads and a slice."""
+        (at,) = [i for i, e in enumerate(target.elts) if isinstance(e, gast.Starred)]
+        count, origin = len(target.elts), core.origin_of(stmt)
+        after = count - at - 1
+        least = core.call(self.namer.bind("require_items", require_items), value, core.constant(count - 1))
+        new: list[Any] = [core.place(gast.Expr(least), origin)] if count > 1 else []
+        bounds = core.constant(at) if at else None, core.constant(-after) if after else None
+        for position, element in enumerate(target.elts):
+            item: Any = core.subscript(value, core.constant(position if position < at else position - count))
+            if position == at:
+                item, element = core.subscript(value, gast.Slice(*bounds, None)), element.value
+                known = self.kind(value)
+                if not (isinstance(known, K.Sequence) and known.cls is list):
+                    item = core.call(self.namer.bind("list", list), self.hold(item, "rest", new, origin))
+            new.append(core.assign(core.rebuilt(element, ctx=gast.Store()), item, origin))
+        return new
 
     def pair(self, stmt: Any, target: Any, items: Sequence[Any]) -> list[Any]:
         """One assignment for each target; a wrong number of items stays, so that Python says so."""
