@@ -16,6 +16,8 @@ objects     objects of plain classes: methods and operators -> calls, attributes
   references  what names refer to, and what the attributes of that run
   making      how an object is made: `__init__`, fields, keywords
   uses        expressions with objects
+  mappings    dicts whose keys are known: items -> names
+  dicts       expressions with them
   rows        objects in lists: a list for each attribute
   heap        which objects there are at each place, and where two ways meet
 classes     what is known of classes

@@ -33,6 +33,7 @@ class Made:
     given: those that the argument has when the program begins.
     parts: the objects that its attributes hold.
     variables: the names that hold its attributes, by attribute.
+    sites: of a dict, where it may have been made; none if that is not known.
     """
 
     cls: Any
@@ -42,7 +43,8 @@ class Made:
     real: str = ""
     given: frozenset[str] = frozenset()
     parts: dict[str, Made] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)
+    variables: dict[Any, str] = field(default_factory=dict)
+    sites: frozenset[Any] = frozenset()
 
 
 class _Mark:
@@ -87,6 +89,7 @@ class Heap:
         self.fresh = fresh
         self.state: dict[Location, Any] = {}
         self.numbers = itertools.count()
+        self.interned: dict[Any, Any] = {}  # values of locations that are compared by identity
 
     # --- objects and their attributes ---
 
@@ -128,6 +131,7 @@ class Heap:
             return UNSURE
         if (a, b) not in met:
             new = met[a, b] = self.make(a.cls, meeting=True)
+            new.sites = a.sites | b.sites if a.sites and b.sites else frozenset()
             for attr in dict.fromkeys((*fields(states[0], a), *fields(states[1], b))):
                 values = states[0].get((a, attr)), states[1].get((b, attr))
                 if values[0] is VALUE and values[1] is VALUE:
@@ -227,6 +231,8 @@ def apart(one: Made, other: Made) -> bool:
     if one is other:
         return False
     if not one.meeting and not other.meeting:
+        return True
+    if one.sites and other.sites and one.sites.isdisjoint(other.sites):
         return True
     if one.meeting and other.meeting:
         return False

@@ -41,6 +41,7 @@ from s2s.transforms.classes import LocalClass, is_plain, value_of_path
 from s2s.transforms.derivatives import Derivatives, LocalDerivative
 from s2s.transforms.foreign import Importer, LiveReads
 from s2s.transforms.heap import Escapes
+from s2s.transforms.mappings import Site, Tracking, left_alone
 from s2s.transforms.objects import Objects
 from s2s.transforms.parameters import bind_arguments, defaults_of
 from s2s.transforms.rows import Listed, Listing
@@ -104,16 +105,19 @@ def inline_calls(
     listings: dict[str, Listed] = {}
     recursive: set[FunctionType] = set()
     lower = functools.cache(program.lower)
-    whole = fn.with_body((*start, *fn.body))
+    whole, tracks = fn.with_body((*start, *fn.body)), False
     while True:
         run = _Inliner(whole, resolve, program, lower, Displays(displays or {}), kinds or {}, opaque, listings, shares)
         run.recorded = recorded
         run.recursive = recursive
+        run.objects.tracks = tracks
         try:
-            return run.run([*start], fn.body)
+            return run.run([*start, *run.objects.take_arguments_apart(kinds or {})], fn.body)
         except Recursion as found:
             recursive.add(found.function)
             listings = {}
+        except Tracking:
+            tracks, listings = True, {}
         except Listing as found:
             listings[found.name] = found.listed
             if len(listings) > LISTS:
@@ -122,6 +126,7 @@ def inline_calls(
         except Escapes as escape:
             listings = {}
             more = [c for c in escape.classes or run.objects.seen if not any(c is known for known in opaque)]
+            more = left_alone([c for c in more if isinstance(c, Site)], opaque) or more
             if not more or any(isinstance(c, LocalClass) for c in more):
                 raise NotCompiled(escape.reason, origin=escape.origin) from None
             opaque += more
@@ -223,7 +228,7 @@ class _Inliner:
                 changed = self.tables.statement(stmt)
             if changed is not None:
                 new.extend(self.straight(changed, place))
-                if not changed:
+                if not changed and not blocks(stmt):
                     self.displays.after(stmt)
                     self.forget(stmt)
                 continue

@@ -42,6 +42,9 @@ class Objects(Uses):
     def statement(self, stmt: Any, place: Any) -> list[Any] | None:
         """What takes the place of a statement, to be looked at in turn; None for one that stays."""
         self.origin = core.origin_of(stmt) or self.origin
+        changed = self.of_mapping(stmt)
+        if changed is not None:
+            return changed
         spread = self.spread(stmt)
         if spread is not None:
             return spread
@@ -97,7 +100,7 @@ class Objects(Uses):
             call = self.calling(target.value, "__setitem__", target.slice, stmt.value)
             return None if call is None else [core.place(gast.Expr(call), core.origin_of(stmt))]
         if isinstance(target, gast.Tuple):
-            return self.unpack(stmt, target)
+            return self.unpack(stmt, target, place)
         if isinstance(stmt.value, gast.Name) and stmt.value.id in self.state:
             self.state[target.id] = self.reference(stmt.value)
             self.names.add(target.id)
@@ -119,12 +122,19 @@ class Objects(Uses):
         self.hint = ""
         return None if value is None else [*before, core.rebuilt(stmt, value=value)]
 
-    def unpack(self, stmt: Any, target: Any) -> list[Any] | None:
+    def unpack(self, stmt: Any, target: Any, place: Any) -> list[Any] | None:
         """`a, b = p` of a record; `a, b = p, q` where one of them is an object."""
         made = self.made(stmt.value)
         if made is not None and isinstance(made.cls, type) and issubclass(made.cls, tuple | list):
             items = [self.item(made, attr) for attr in self.keys(made)]
+            plain = len(items) == len(target.elts) and all(isinstance(t, gast.Name) for t in target.elts)
+            if plain and not {t.id for t in target.elts} & core.reads(items):
+                return [core.rebuilt(stmt, targets=[t], value=item) for t, item in zip(target.elts, items)]
             return [core.rebuilt(stmt, value=gast.Tuple(items, gast.Load()))]
+        if isinstance(stmt.value, gast.Call):
+            before: list[Any] = []
+            value = self.expression(stmt.value, before, place)
+            return None if value is None else [*before, core.rebuilt(stmt, value=value)]
         if not isinstance(stmt.value, gast.Tuple) or not any(map(self.made, stmt.value.elts)):
             return None
         if any(isinstance(e, gast.Starred) for e in (*target.elts, *stmt.value.elts)):
@@ -139,6 +149,8 @@ class Objects(Uses):
         ref = self.reference(target.value)
         if ref is None or isinstance(ref, Super):
             return None
+        if self.mapping(target.value) is not None or self.view(target.value) is not None:
+            raise self.escape("an attribute of a dict", ref)
         if any(stmt is made for made in self.making):
             return self.store(ref, target.attr, stmt.value, core.stem(target.value.id))
         cls = self.class_of(ref)
@@ -182,6 +194,12 @@ class Objects(Uses):
             if self.made(target) is None and self.made(stmt.value) is None:
                 return None
             atom = core.name(target.id)
+            mapping = self.mapping(target)
+            if mapping is not None:
+                if not isinstance(stmt.op, gast.BitOr):
+                    raise self.escape("an operator of a dict", mapping)
+                call = core.call(core.attribute(target.id, "update"), stmt.value)
+                return [core.place(gast.Expr(call), core.origin_of(stmt))]
             value = self.calling(atom, f"__i{BINARY.get(type(stmt.op))}__", stmt.value)
             value = gast.BinOp(atom, stmt.op, stmt.value) if value is None else value
             return [core.place(gast.Assign([target], value, None), core.origin_of(stmt))]
@@ -219,6 +237,11 @@ class Objects(Uses):
             if name not in self.state or name in names:
                 continue
             made = self.reference(core.name(name))
+            if isinstance(stmt, gast.Return) and isinstance(made, Made):
+                returned = self.whole_of(made, before, [])
+                if returned is not None:
+                    names[name] = returned.id
+                    continue
             named = isinstance(made, Made) and isinstance(made.cls, type) and C.is_namedtuple(made.cls)
             if not named or isinstance(stmt, gast.Delete):
                 what = made.cls.__name__

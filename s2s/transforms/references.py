@@ -25,6 +25,7 @@ class Host(Protocol):
     """What `inline` offers: names, and what names hold that are no objects."""
 
     local: set[str]
+    tables: Any
 
     def temporary(self, hint: str) -> str: ...
     def fresh(self, hint: str) -> str: ...
@@ -114,7 +115,10 @@ class References:
         return self.heap.state
 
     def escape(self, what: str, *made: Any) -> Escapes:
-        classes = [getattr(m.cls, "cls", m.cls) for m in made if m is not None and hasattr(m, "cls")]
+        classes: list[Any] = []
+        for m in (getattr(m, "made", m) for m in made if m is not None):
+            if hasattr(m, "cls"):
+                classes += getattr(m, "sites", ()) or [getattr(m.cls, "cls", m.cls)]
         return Escapes(what, self.origin, classes)
 
     # --- what names refer to ---
@@ -238,6 +242,9 @@ class References:
         """The value of an attribute, as an atom."""
         own = self.state.get((made, attr))
         if own is VALUE:
+            known = self.kinds.get(made.variables[attr])
+            if made.cls is tuple and isinstance(known, (K.Str, K.Int)) and known.value is not None:
+                return core.constant(known.value)
             return core.name(made.variables[attr])
         if not isinstance(own, Made):
             raise self.escape(f"`{attr}` is read, which may not be set, or may be one thing or another", made)

@@ -76,9 +76,10 @@ class Tables:
             self.known[target.id] = value
         elif isinstance(value, gast.Call):
             rows = self.rows_of(value)
-            if rows is not None and any(map(self.has_function, rows)):
+            if rows is not None:
                 self.rows[target.id] = rows
-                self.iterators.add(target.id)
+                if any(map(self.has_function, rows)):
+                    self.iterators.add(target.id)
 
     def forget(self, stmt: Any) -> None:
         """What a statement changes, or lets others change, is not known any more."""
@@ -123,6 +124,11 @@ class Tables:
             pairs = [gast.Tuple([k, v], gast.Load()) for k, v in zip(owner.keys, owner.values)]
             return {"items": pairs, "keys": list(owner.keys), "values": list(owner.values)}[call.func.attr]
         function = self.run.object(call.func)
+        if function is range:
+            bounds: list[Any] = [a.value if isinstance(a, gast.Constant) else None for a in call.args]
+            if bounds and all(type(b) is int for b in bounds) and len(range(*bounds)) <= ROUNDS:
+                return [core.constant(i) for i in range(*bounds)]
+            return None
         parts = [self.display(a) for a in call.args]
         if not parts or not all(isinstance(p, (gast.Tuple, gast.List)) for p in parts):
             return None
@@ -140,6 +146,7 @@ class Tables:
             return None
         if isinstance(stmt, gast.For):
             rows = self.rows.get(stmt.iter.id) if isinstance(stmt.iter, gast.Name) else None
+            rows = rows if rows is not None and any(map(self.has_function, rows)) else None
             display = self.display(stmt.iter)
             if display is not None and self.has_function(display):
                 rows = list(_items(display, loop=True))
@@ -167,20 +174,24 @@ class Tables:
 
     def unrolled(self, stmt: Any, rows: Sequence[Any]) -> list[Any] | None:
         """A loop, round by round; what leaves it is asked before each next one."""
-        if len(rows) > ROUNDS or len(rows) * len(statements(stmt.body)) > STATEMENTS:
-            return None
         written = {*core.all_writes(stmt), *self.run.displays.rebound_in(stmt)}
         if not written.isdisjoint(core.reads(list(rows))):
             return None
         self.given.add(stmt.target.id)
+        return self.in_rounds(stmt, [[like(core.assign(stmt.target.id, row, None), stmt)] for row in rows])
+
+    def in_rounds(self, stmt: Any, starts: Sequence[list[Any]]) -> list[Any] | None:
+        """A loop, round by round, each of which begins with some statements."""
+        if len(starts) > ROUNDS or len(starts) * len(statements(stmt.body)) > STATEMENTS:
+            return None
         *body, last = stmt.body
         body, leave = (body, last) if core.is_exit(last) else (stmt.body, None)
         new: list[Any] = []
-        for row in reversed(rows):
+        for start in reversed(starts):
             rest = new
             if rest and leave is not None:
                 rest = self.unless(leave.test, rest, stmt)
-            new = [like(core.assign(stmt.target.id, row, None), stmt), *body, *rest]
+            new = [*start, *body, *rest]
         return new
 
     def item(self, stmt: Any, target: str, value: Any) -> list[Any] | None:

@@ -13,8 +13,8 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import MISSING
 from s2s.transforms import classes as C
+from s2s.transforms.dicts import Dicts
 from s2s.transforms.heap import UNSURE, Made
-from s2s.transforms.making import Making
 from s2s.transforms.references import Bound, Given, Super, type_of
 from s2s.transforms.rows import Listed, Row
 
@@ -30,7 +30,7 @@ COMPARING = {
 DISPLAYS = {gast.Tuple: tuple, gast.List: list}
 
 
-class Uses(Making):
+class Uses(Dicts):
     """What takes the place of an expression."""
 
     def expression(self, node: Any, before: list[Any], place: Any) -> Any:
@@ -53,6 +53,8 @@ class Uses(Making):
         ref = self.reference(node.value)
         if ref is None:
             return None
+        if self.mapping(node.value) is not None or self.view(node.value) is not None:
+            raise self.escape("an attribute of a dict", ref)
         made = ref.cell if isinstance(ref, Given) else ref
         if isinstance(ref, Row) and not isinstance(C.member(ref.cls, node.attr), property):
             cell = self.cell(ref, node.attr)
@@ -83,6 +85,9 @@ class Uses(Making):
     def of_Call(self, node: Any, before: list[Any], place: Any) -> Any:
         if any(node is whole for whole in self.whole):
             return None
+        found = self.of_call_on_mapping(node, before)
+        if found is not None:
+            return found
         if isinstance(node.func, gast.Attribute):
             found = self.of_method(node, before)
             if found is not None:
@@ -162,6 +167,8 @@ class Uses(Making):
 
     def of_BinOp(self, node: Any, before: list[Any], place: Any) -> Any:
         left, right = self.reference(node.left), self.reference(node.right)
+        if isinstance(node.op, gast.BitOr) and (self.mapping(node.left) or self.mapping(node.right)):
+            return self.joined(node, before)
         stem = BINARY.get(type(node.op))
         if (left is None and right is None) or stem is None:
             return None
@@ -196,6 +203,9 @@ class Uses(Making):
         """Whether an object counts as true."""
         if self.listed(atom) is not None:
             raise self.escape("the truth of a list of objects", self.made(atom))
+        mapping = self.mapping(atom)
+        if mapping is not None:
+            return core.constant(bool(self.known_keys(mapping)))
         call = self.calling(atom, "__bool__")
         if call is None and self.method(atom, "__len__") is not None:
             raise self.escape("the length of an object as its truth", self.made(atom))
@@ -215,12 +225,18 @@ class Uses(Making):
                 return None
             return core.constant(self.same(one, other) is isinstance(op, gast.Is))
         if isinstance(op, (gast.In, gast.NotIn)):
+            known = self.has_key(node)
+            if known is not None:
+                return known
             call = self.calling(right, "__contains__", node.left)
             if call is None or isinstance(op, gast.In):
                 return call
             held = self.host.temporary("inside")
             before.append(self.new(held, call))
             return gast.UnaryOp(gast.Not(), core.name(held))
+        known = self.compared(node)
+        if known is not None:
+            return known
         own, reflected = COMPARING[type(op)]
         call = self.calling(node.left, own, right)
         return call if call is not None or one is not None else self.calling(right, reflected, node.left)
@@ -242,6 +258,11 @@ class Uses(Making):
 
     def of_Subscript(self, node: Any, before: list[Any], place: Any) -> Any:
         made = self.made(node.value)
+        if made is not None and made.cls is dict:
+            key = self.key(made, node.slice)
+            if key not in self.known_keys(made):
+                raise self.escape("a key that is not there", made)
+            return self.item(made, key)
         if self.listed(node.value) is not None:
             return self.row(made, node.slice, before)
         if made is not None and isinstance(made.cls, type) and issubclass(made.cls, tuple | list):
@@ -278,6 +299,8 @@ class Uses(Making):
     def of_made(self, made: Made, function: Any, node: Any, before: list[Any]) -> Any:
         """A function of Python's that is called with an object that the function makes."""
         names = [a.value if isinstance(a, gast.Constant) else None for a in node.args[1:]]
+        if made.cls is dict and function in (setattr, getattr, hasattr):
+            raise self.escape("an attribute of a dict", made)
         if function is len and self.listed(node.args[0]) is not None:
             return self.length(made)
         if function is len:
