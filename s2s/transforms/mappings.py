@@ -97,6 +97,7 @@ class Mappings(Making):
     def take_arguments_apart(self, kinds: Mapping[str, K.Kind]) -> list[Any]:
         """The items of arguments that are dicts, in variables."""
         before: list[Any] = []
+        self.dicts_seen = any(isinstance(kind, K.Dict) for kind in kinds.values())
         for name, kind in kinds.items():
             site = Site("", 0, 0, name)
             if self.tracks and isinstance(kind, K.Dict) and site not in self.opaque and dict not in self.opaque:
@@ -239,7 +240,7 @@ class Mappings(Making):
 
     def wants(self, stmt: Any) -> bool:
         """Whether a statement may be one for which items of dicts have to be variables."""
-        there = self.dicts_seen or any(isinstance(k, K.Dict) for k in self.kinds.values())
+        there = self.dicts_seen
         value = getattr(stmt, "value", None)
         if isinstance(stmt, gast.Assign) and isinstance(value, gast.Dict) and (None in value.keys or not value.keys):
             return True

@@ -76,10 +76,11 @@ class Tables:
             self.known[target.id] = value
         elif isinstance(value, gast.Call):
             rows = self.rows_of(value)
-            if rows is not None:
+            functions = rows is not None and any(map(self.has_function, rows))
+            if rows is not None and (functions or self.run.objects.tracks):
                 self.rows[target.id] = rows
-                if any(map(self.has_function, rows)):
-                    self.iterators.add(target.id)
+            if functions:
+                self.iterators.add(target.id)
 
     def forget(self, stmt: Any) -> None:
         """What a statement changes, or lets others change, is not known any more."""

@@ -120,21 +120,21 @@ def test_a_list_that_extends_itself_goes_to_the_tape(n):
 
 
 def test_what_is_not_compiled_is_named():
-    def removing(x):
-        ys = [x[0], 1.0]
-        ys.remove(1.0)
+    def stepping(x):
+        ys = [x[0], x[1], 1.0]
+        del ys[::2]
         return ys[0]
 
-    def deleting(x):
-        d = {"a": x[0], "b": x[1]}
-        del d["b"]
-        return d["a"]
+    def assigning(x):
+        ys = [x[0], x[1], 1.0]
+        ys[::2] = [x[1], 2.0]
+        return ys[0]
 
-    for f, what in ((removing, "`remove`"), (deleting, "`del` of an item")):
+    for f, what, slope in ((stepping, "`del` of an item", [0.0, 1.0]), (assigning, "a slice of a list", [0.0, 1.0])):
         with pytest.raises(UnsupportedSyntaxError, match=what):
             s2s.grad(f, strict=True)(np.array([0.5, 2.0]))
         with pytest.warns(s2s.FallbackWarning, match=what):
-            np.testing.assert_array_equal(s2s.grad(f)(np.array([0.5, 2.0])), [1.0, 0.0])
+            np.testing.assert_array_equal(s2s.grad(f)(np.array([0.5, 2.0])), slope)
 
 
 @pytest.mark.parametrize("make", [list, lambda: [0.5, 1.5], lambda: list(np.ones(2))])

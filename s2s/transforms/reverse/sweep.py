@@ -69,7 +69,7 @@ class Sweep(Adjoints):
             return
         self.settle(stmt, bars, out)
         entry = set(bars)
-        self.note_vague([stmt], entry, False)
+        self.note_vague([stmt], entry.intersection(core.all_writes(stmt)), False)
         then_bars, else_bars = dict(bars), dict(bars)
         then = self.block(stmt.body, then_bars, in_loop=in_loop)
         other = self.block(stmt.orelse, else_bars, in_loop=in_loop)
@@ -132,7 +132,7 @@ class Sweep(Adjoints):
             return
         self.settle(stmt, bars, out)
         carried = self.heads[id(stmt)] = self.carried(stmt, set(bars))
-        self.note_vague(stmt.body, carried, True)
+        self.note_vague(stmt.body, carried & consumed, True)
         for name in sorted(carried - set(bars)):
             if self.is_part(name):
                 self.own(name, bars, out, origin)
