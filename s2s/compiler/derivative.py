@@ -6,7 +6,8 @@ import functools
 import importlib
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,13 +17,12 @@ from s2s import kinds as K
 from s2s.codegen.build import listing
 from s2s.compiler.argnums import Argnums, select
 from s2s.compiler.driver import Driver, Request, Variant, source_of
-from s2s.compiler.fallback import Fallback, no_source
+from s2s.compiler.fallback import Fallback
 from s2s.compiler.layout import Layout, layout_of
-from s2s.compiler.nested import Derived, Nestable
-from s2s.compiler.objects import kinds_of
+from s2s.compiler.nested import CalledGradient, Nestable
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.target import target_of
-from s2s.errors import NotCompiled, SourceUnavailableError, UnsupportedSyntaxError
+from s2s.errors import UnsupportedSyntaxError
 from s2s.frontend.source import Unwrapped
 from s2s.kinds import Kind
 
@@ -104,9 +104,9 @@ class GradientFunction(Nestable):
         return list(self.driver.fallbacks.records)
 
     @property
-    def derived(self) -> Derived:
+    def derived(self) -> CalledGradient:
         """What the compiler asks of it where another program calls it."""
-        return Derived(self.primal, (self.driver.identity(), self.driver.request), self)
+        return CalledGradient(self.primal, (self.driver.identity(), self.driver.request), self)
 
     # --- methods ---
 
@@ -169,13 +169,12 @@ class GradientFunction(Nestable):
         from s2s.codegen.writer import write_function
         from s2s.transforms.pipeline import stages
 
-        kinds = self._variant_kinds(example_args, example_keywords)
+        variant = self._variant(example_args, example_keywords)
+        source_of(variant, self.primal.__name__)
+        task = replace(self.driver.task(variant.kinds), recorded=variant.recorded)
         found: dict[str, str] = {}
-        try:
-            for name, function in stages(self.driver.lowered(kinds, None), self.driver.task(kinds)):
-                found[core.unique(name, found.__contains__)] = write_function(function)
-        except (NotCompiled, SourceUnavailableError) as refusal:
-            raise no_source(refusal, self.primal.__name__) from refusal
+        for name, function in stages(self.driver.lowered(variant.kinds, None), task):
+            found[core.unique(name, found.__contains__)] = write_function(function)
         return found
 
     def _variant(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Variant:
@@ -189,12 +188,6 @@ class GradientFunction(Nestable):
         except UnsupportedSyntaxError as error:
             error.hint = "pass example arguments: what they are decides what is generated."
             raise
-
-    def _variant_kinds(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Kind]:
-        driver = self.driver
-        if args or keywords or not driver.layout.names:
-            return kinds_of(self.primal, self._values(args, keywords))
-        return driver.latest.kinds if driver.latest is not None else self._guessed()
 
     def _values(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
         return self.driver.bind((*self.bound, *args), {**self.keywords, **keywords})

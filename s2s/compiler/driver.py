@@ -63,6 +63,7 @@ class Variant:
     kinds: Mapping[str, Kind]
     call: Callable[..., Any]
     compiled: Compiled
+    recorded: frozenset[types.CodeType] = frozenset()  # functions a call of which is recorded by itself
 
 
 class Driver:
@@ -225,7 +226,8 @@ class Driver:
         if compiled.built is not None:
             call = self._adapted(compiled.built.function, compiled.built.function)
             call = self._unshared(call, compiled.writes) if compiled.writes else call
-            return Variant(kinds, self._by_call(call, blamed) if blamed else call, compiled)
+            call = self._by_call(call, blamed) if blamed else call
+            return Variant(kinds, call, compiled, frozenset(blamed))
         assert compiled.refusal is not None
         return Variant(kinds, self._recorded(compiled.refusal, blamed), compiled)
 

@@ -24,17 +24,17 @@ class Nestable:
     __slots__ = ()
 
     @property
-    def derived(self) -> Derived:
+    def derived(self) -> CalledGradient:
         raise NotImplementedError
 
 
-def derivative_of(value: Any) -> Derived | None:
+def derivative_of(value: Any) -> CalledGradient | None:
     """What an object is, if it is a derivative that a program may call."""
     return value.derived if isinstance(value, Nestable) else None
 
 
 @dataclass(frozen=True)
-class Derived:
+class CalledGradient:
     """A gradient function that is called by another program.
 
     function: the primal. identity: what is asked of it: two with the same have the same derivative.

@@ -30,7 +30,7 @@ from s2s.transforms.infer import WRITING, infer_rest
 from s2s.transforms.inplace import ITEM_WRITES, KEEPING, WHOLE, written
 from s2s.transforms.operations import Operation, may_pick_inactive
 from s2s.transforms.partials import Partials, leading
-from s2s.transforms.rulebody import Derived, Namer
+from s2s.transforms.rulebody import DerivedNames, Namer
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.task import Task
 from s2s.transforms.usercalls import Callee
@@ -49,7 +49,7 @@ class _Forward:
         self.partials = Partials(fn, self.namer, task.program, as_tangent, task.given)
         self.kind = self.partials.kind
         self.active = fn.facts.active
-        self.dot = Derived(fn, "_dot")
+        self.dot = DerivedNames(fn, "_dot")
 
     def build(self) -> Function:
         params = self.fn.params

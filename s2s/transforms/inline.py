@@ -10,9 +10,8 @@ passes. Free names keep their meaning (`foreign.py`), statements keep their orig
 that the calls in an inlined body are looked at in their turn, where it is known which functions they stand in.
 
 It stands between lowering and `versions`, and gives lowered Core again. A call is left as it is where its arguments do
-not fit: Python shall say so. It stays a call, in the form of `usercalls`, where the callee may call itself or is too
-long, and where its meaning would change: a callee that makes closures, or that may read a local before its assignment,
-which in a loop would find the value of the trip before.
+not fit: Python shall say so. It stays a call, in the form of `usercalls`, where the callee calls itself or is too long,
+and, in a loop, where it may read a variable that it has deleted.
 
 Functions that are passed as arguments are known too: `integrate(rhs, y)` is inlined with the calls of `rhs` in it.
 """

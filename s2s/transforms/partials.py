@@ -90,8 +90,13 @@ class Partials:
             return [self.mark(s) for s in made[0]], made[1]
         function, stmts = rule.partials[parameter], []  # type: ignore[var-annotated]
         positional, keywords = rule.spread({p: self.operand(v, stmts, origin) for p, v in found.bound.items()})
-        called = self.namer.bind(f"{rule.name}_partial_{parameter}", function)
-        return stmts, core.call(called, core.name(y), *positional, **keywords)
+        if item is None:
+            called = self.namer.bind(f"{rule.name}_partial_{parameter}", function)
+            return stmts, core.call(called, core.name(y), *positional, **keywords)
+        called = self.namer.bind(f"{rule.name}_partials", body)  # which can be imported; an item of its result cannot
+        held = self.namer.temporary("partials")
+        stmts.append(self.mark(core.assign(held, core.call(called, core.name(y), *positional, **keywords), origin)))
+        return stmts, core.subscript(held, core.constant(item))
 
     def nonfinite_factor(self, partial: Any, stmts: list[Any], but: Set[str] = frozenset()) -> bool:
         """Whether a partial derivative holds a factor that may be infinite or no number, some apart."""

@@ -64,7 +64,7 @@ class Namer:
         return name
 
 
-class Derived:
+class DerivedNames:
     """Names of adjoints or tangents: `x_bar` for `x`, or `x_bar_` where the user has an `x_bar`."""
 
     def __init__(self, fn: Function, suffix: str) -> None:

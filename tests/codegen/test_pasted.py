@@ -18,7 +18,11 @@ def with_a_number_default(d, k=0.1):
     return np.sum(np.cos(d) * k)
 
 
-@pytest.mark.parametrize("f", [with_einsum, with_an_array_default, with_a_number_default])
+def with_one_of_several_partials(d, t=0.3):
+    return np.sum(np.arctan2(t, d) ** 2)
+
+
+@pytest.mark.parametrize("f", [with_one_of_several_partials, with_einsum, with_an_array_default, with_a_number_default])
 def test_sources_run_where_they_are_pasted(f):
     rng = np.random.default_rng(6)
     args = [rng.normal(size=3), rng.normal(size=(3, 3))][: 2 if f is with_einsum else 1]

@@ -19,7 +19,7 @@ from s2s.runtime import pytree
 from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
 from s2s.transforms.reverse.parts import parts_of
 from s2s.transforms.reverse.restore import Emitted
-from s2s.transforms.rulebody import Derived, Namer
+from s2s.transforms.rulebody import DerivedNames, Namer
 
 OWNED, BORROWED = "owned", "borrowed"
 
@@ -45,7 +45,7 @@ class Adjoints:
         self.fragments = fragments
         self.kind = fragments.kind
         self.active = fn.facts.active
-        self.bar = Derived(fn, "_bar")
+        self.bar = DerivedNames(fn, "_bar")
         self.parts = parts_of(fn, fragments.operations)
         self.loose: set[str] = set()  # carried adjoints that are the number 0.0 in all rounds but the first
         self.vague: set[str] = set()  # adjoints that may be None, for zero, as no value tells their structure there

@@ -312,7 +312,7 @@ class Stores:
         elif isinstance(known, K.Array):  # an array of one element, stored as a number
             shape = fragments.shape(value.id, stmts, origin)
             part = fragments.emit(stmts, "g", core.call(sweep.namer.numpy("reshape"), part, shape), origin)
-        return fragments.emit(stmts, "g", fragments.cast(part, y, value, stmts, origin), origin)
+        return part
 
 
 def _is_flat(kind: K.Kind) -> bool:
