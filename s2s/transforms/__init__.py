@@ -8,6 +8,7 @@ total       the value -> its sum (`elementwise_grad`)
 valued      returns of None beside those of a value -> errors
 calls       the pass `inline`: which calls of user functions are inlined
 inline      the splicing: a body in the place of a call
+derivatives derivatives that the program takes -> calls of what is generated for them
 parameters  what a call gives each parameter
 anew        functions that are known by their code: what differs from one to the next is read from them
 usercalls   the form of the calls that stay
@@ -58,6 +59,7 @@ reverse/    the adjoint program:
   adjoints    names and states of adjoints, how they are started, added to and owned
   fragments   what one operation contributes to the adjoints of its operands
   restore     how the reverse sweep finds the values that it reads
+  parts       which containers have a shadow that is a part of another one's
   stores      writes backwards: what was overwritten, and the adjoints of buffers
 split       the adjoint program in two: a forward and a reverse sweep
 partials    partial derivatives of one operation, and products with them
