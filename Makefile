@@ -52,6 +52,7 @@ lint: $(VENV)/dev.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/compile_time.py
+	$(BIN)/python benchmarks/eager.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-python3.* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,8 +26,11 @@ from s2s.autograd.nodes import (
     values_in,
 )
 from s2s.autograd.operation import WHOLE, Operation, Plan
-from s2s.autograd.value import INFERENCE, VOLATILE, Output, Value, View, dtype_of, ndarray
+from s2s.autograd.value import INFERENCE, VOLATILE, Output, Saved, Value, View, dtype_of, ndarray, orders
 from s2s.errors import MissingRuleError
+
+_new = object.__new__
+_PLAIN = frozenset({ndarray, float, int, bool, type(None), slice})
 
 # --- apply ------------------------------------------------------------------------------------------------------
 
@@ -37,24 +40,26 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
     op = operation.find(function)
     if op is None:
         return _without_rule(function, args, kwargs or {})
-    tail = op.tail
-    if kwargs or tail is None or not op.required <= len(args) <= len(tail) or op.decomposition is not None:
+    if kwargs or not op.required <= len(args) <= op.most:
         return _apply_bound(op, args, kwargs or {})
+    # What follows is the cost of every recorded operation: constructors and loops are written out.
     data: list[Any] = []
     active: tuple[int, ...] = ()
-    parents = []
+    parents: list[Any] = []
     cls: Any = None
     quiet = False
-    for a in args:
-        if isinstance(a, Value):
-            kind = type(a)
+    for i, a in enumerate(args):
+        kind = type(a)
+        if kind in _PLAIN:
+            data.append(a)
+        elif isinstance(a, Value):
             if cls is None or kind.copies:
                 cls = kind
             parent = a._node
             if parent is None or a._view is not None:
                 parent = a.parent()  # type: ignore[assignment]
             if parent is not None:
-                active += (len(data),)
+                active += (i,)
                 parents.append(parent)
             elif a._wants == VOLATILE:
                 quiet = True
@@ -68,25 +73,56 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
     if not active or quiet or op.zero or not enabled:
         return _linked_constant(_wrap(out, cls or Value, quiet), function, args, None)
     kind = type(out)
-    if kind is not ndarray and (kind in LISTS or isinstance(out, tuple)):
+    if kind is ndarray:
+        dtype = out.dtype
+        shape = out.shape
+    elif kind in LISTS or isinstance(out, tuple):
         return _record_bound(op, args, {}, out, cls)
-    plan = op.plan(active)
-    if len(plan.active) != len(active):
+    else:
+        dtype = dtype_of(out)
+        shape = ()
+    plan = op.plans.get(active) or op.plan(active)
+    if plan.drops:
         parents = [p for i, p in zip(active, parents, strict=True) if i in plan.active]
-    node = RuleNode(parents, out.dtype if kind is ndarray else dtype_of(out), op, plan)
-    result = cls.make(out, node)
+    node = _new(RuleNode)
+    node.parents = parents
+    node.dtype = dtype
+    node.order = next(orders)
+    node.plan = plan
+    node.hooks = node.ans = node.shapes = None
+    node.operation = op
+    result = _new(cls)
+    result._data = out
+    result._node = node
+    result._wants = False
+    result._storage = result._saved = result._view = None
     reads = plan.reads
-    if reads is not None:
-        copies = cls.copies
-        operands = args if len(args) == len(tail) else (*args, *tail[len(args) :])
-        node.values = [
-            None if not r else a.keep() if r == WHOLE and isinstance(a, Value) else hold(a, r, copies)
-            for a, r in zip(operands, reads)
-        ]
+    if reads is None:
+        node.values = op.blanks
+    else:
+        values: list[Any] = []
+        operands = args if len(args) == op.most else (*args, *op.tail[len(args) :])
+        for a, r in zip(operands, reads):
+            if not r or a is None:
+                values.append(None)
+            elif r == WHOLE and isinstance(a, Value):
+                cell = a._saved
+                if cell is None or a._storage is not None or cell.array is not a._data or cell.storage is not None:
+                    cell = a.keep()
+                values.append(cell)
+            else:
+                values.append(hold(a, r, cls.copies))
+        node.values = values
     if plan.reads_ans:
-        node.ans = result.keep() if plan.reads_ans == WHOLE else form(out)
-    if plan.any_partial and len(tail) > 1:
-        node.shapes = shapes_to_sum(plan, data, out)
+        if plan.reads_ans == WHOLE and kind is ndarray and not state.inference:
+            node.ans = result._saved = Saved(out)
+        else:
+            node.ans = result.keep() if plan.reads_ans == WHOLE else form(out)
+    for _, i in plan.sums:
+        d = data[i]
+        if (d.shape if type(d) is ndarray else ()) != shape:
+            node.shapes = shapes_to_sum(plan, data, out)
+            break
     if enabled is not True:
         enabled.note(node)
     if kind is ndarray and (out.base is not None or out is data[0]):
@@ -98,10 +134,10 @@ def shapes_to_sum(plan: Plan, data: Sequence[Any], out: Any) -> Any:
     """For each parent the shape to which its cotangent is summed, None where that is the result's."""
     shape = out.shape if type(out) is ndarray else ()
     shapes: list[Any] | None = None
-    for k, i in enumerate(plan.active):
+    for k, i in plan.sums:
         d = data[i]
         have = d.shape if type(d) is ndarray else ()
-        if have != shape and plan.partial[k]:
+        if have != shape:
             if shapes is None:
                 shapes = [None] * len(plan.active)
             shapes[k] = have

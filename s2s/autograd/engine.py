@@ -25,6 +25,7 @@ from s2s.autograd.traced import Traced
 from s2s.autograd.value import Identity, Node, Part, Value, dtype_of, ndarray
 
 Parent = Node | Value
+float64 = np.float64
 
 
 def key(target: Parent) -> int:
@@ -48,7 +49,7 @@ def sweep(
     """
     wanted = None if targets is None else {key(t) for t in targets}
     needed = None if wanted is None else _leading_to(wanted, [target for target, _ in seeds])
-    # what is on its way, by key: [target, cotangent so far, whether the sum is ours to add to]
+    # what is on its way, by key: [target, cotangent so far, whether the sum is ours to add to, dtype]
     pending: dict[int, list[Any]] = {}
     heap: list[int] = []
     found: list[tuple[Any, Any]] = []
@@ -61,29 +62,30 @@ def sweep(
         where = order or -id(target)
         if needed is not None and where not in needed:
             return
-        dtype = target.dtype if order else dtype_of(target._data)
         entry = pending.get(where)
-        if dtype is None:
-            _gather(entry[1] if entry else pending.setdefault(where, [target, {}, False])[1], g)
-        else:
-            if g.__class__ is not ndarray or g.dtype is not dtype:
-                g = fit(g, dtype)
-            if entry is None:
-                pending[where] = [target, g, False]
-            elif entry[2]:
-                entry[1] += g
+        if entry is None:
+            dtype = target.dtype if order else dtype_of(target._data)
+            if dtype is None:
+                entry = pending[where] = [target, {}, False, None]
+                _gather(entry[1], g)
             else:
-                entry[1] = total = entry[1] + g
-                entry[2] = type(total) is ndarray
-        if entry is None and order:
-            heappush(heap, -order)
+                pending[where] = [target, fit(g, dtype), False, dtype]
+            if order:
+                heappush(heap, -order)
+        elif entry[3] is None:
+            _gather(entry[1], g)
+        elif entry[2]:
+            entry[1] += fit(g, entry[3])
+        else:
+            entry[1] = total = entry[1] + fit(g, entry[3])
+            entry[2] = type(total) is ndarray
 
     with np.errstate(all="ignore"), modes.set_grad_enabled(recording):
         for target, g in seeds:
             send(target, g)
         while heap:
             order = -heappop(heap)
-            node, g, _ = pending.pop(order)
+            node, g, _, _ = pending.pop(order)
             if node.hooks is not None:
                 g = run_hooks(node.hooks, g, recording)
             if wanted is not None:
@@ -97,20 +99,27 @@ def sweep(
             for parent, cotangent in zip(node.parents, cotangents):
                 if cotangent is None:
                     continue
-                where = parent.order
-                if needed is None and where and where not in pending:
-                    # the common case of `send`, without a call
-                    dtype = parent.dtype
-                    if dtype is not None:
-                        if type(cotangent) is not ndarray or cotangent.dtype is not dtype:
-                            cotangent = fit(cotangent, dtype)
-                        pending[where] = [parent, cotangent, False]
-                        heappush(heap, -where)
+                # what is common, as `send` does it
+                kind = type(cotangent)
+                if needed is None and (kind is ndarray or kind is float64):
+                    where = parent.order
+                    entry = pending.get(where or -id(parent))
+                    if entry is None:
+                        if where and cotangent.dtype is parent.dtype:
+                            pending[where] = [parent, cotangent, False, parent.dtype]
+                            heappush(heap, -where)
+                            continue
+                    elif cotangent.dtype is entry[3]:
+                        if entry[2]:
+                            entry[1] += cotangent
+                        else:
+                            entry[1] = entry[1] + cotangent
+                            entry[2] = kind is ndarray
                         continue
                 send(parent, cotangent)
             if not keep:
                 done.append(node)
-        for leaf, g, _ in pending.values():
+        for leaf, g, _, _ in pending.values():
             if np.shape(g) != np.shape(leaf._data):
                 raise AssertionError(
                     f"a rule returned a cotangent of shape {np.shape(g)} for an argument of {np.shape(leaf._data)}"

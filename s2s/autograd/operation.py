@@ -35,10 +35,12 @@ class Plan:
     """The formulas for one set of active parameters.
 
     active: their positions among all parameters.
+    drops: whether some of those given have a derivative of zero, and are not among them.
     pulls: for each of them the formula `(g, ans, *params)`.
     partial: for each whether its formula lacks the last step, the sum over broadcast axes.
-    any_partial: whether any does.
+    sums: of those that lack it, where a shape may differ, the place among the active ones and among all.
     mends: for each whether its formula is a plain product with a slope that varies, and so may not be finite.
+    mends_any: whether any is.
     saves: whether a value of a differentiable parameter, or of the result, is read: then a pass frees it.
     reads: what the formulas read of each parameter; None if they read no value and no form at all.
     reads_ans: the same of the result.
@@ -46,12 +48,14 @@ class Plan:
     """
 
     active: tuple[int, ...]
+    drops: bool
     pulls: tuple[Callable[..., Any], ...]
     partial: tuple[bool, ...]
     reads: tuple[int, ...] | None
     reads_ans: int
-    any_partial: bool
+    sums: tuple[tuple[int, int], ...]
     mends: tuple[bool, ...]
+    mends_any: bool
     saves: bool
     recorded: list[Callable[..., Any]]
 
@@ -73,7 +77,9 @@ class Operation:
     call: the function on plain data; methods and attributes are looked up on the data itself.
     names: its parameters.
     blanks: what stands for the parameters where none is read.
-    tail: default values by position, for calls without keywords; None if calls must be bound by the rule.
+    tail: default values by position, for calls without keywords.
+    most: how many arguments these take at most; -1 if calls must be bound by the rule.
+    plans: those made so far.
     """
 
     def __init__(self, function: Any, rule: Any) -> None:
@@ -88,16 +94,17 @@ class Operation:
         self.blanks = [None] * len(parameters)
         self.required = sum(p.default is p.empty for p in parameters)
         positional = all(p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY for p in parameters)
-        self.tail: tuple[Any, ...] | None = tuple(p.default for p in parameters) if positional else None
+        self.tail = tuple(p.default for p in parameters)
+        self.most = len(parameters) if positional and rule.decomposition is None else -1
         self.sequences = frozenset(rule.containers) | {p.name for p in parameters if p.kind is p.VAR_POSITIONAL}
-        self._plans: dict[tuple[int, ...], Plan] = {}
+        self.plans: dict[tuple[int, ...], Plan] = {}
 
     def plan(self, active: tuple[int, ...]) -> Plan:
         """The plan for the parameters at these positions."""
         try:
-            return self._plans[active]
+            return self.plans[active]
         except KeyError:
-            return self._plans.setdefault(active, self._make(active))
+            return self.plans.setdefault(active, self._make(active))
 
     def _make(self, active: tuple[int, ...]) -> Plan:
         kept = tuple(i for i in active if self.names[i] not in self.rule.zeros)
@@ -105,12 +112,14 @@ class Operation:
         reads = [max((f.reads.get(name, NOTHING) for f in formulas), default=NOTHING) for name in self.names]
         return Plan(
             kept,
+            kept != active,
             tuple(f.pull for f in formulas),
             tuple(f.partial for f in formulas),
             tuple(reads) if any(reads) else None,
             max((f.reads.get("ans", NOTHING) for f in formulas), default=NOTHING),
-            any(f.partial for f in formulas),
+            tuple((k, i) for k, (i, f) in enumerate(zip(kept, formulas)) if f.partial and len(self.names) > 1),
             tuple(bool(f.reads) and (f.partial or self.function in POWERS) for f in formulas),
+            any(f.reads and (f.partial or self.function in POWERS) for f in formulas),
             any(f.reads.get(name, NOTHING) == WHOLE for f in formulas for name in ("ans", *self.rule.differentiable)),
             [],
         )
