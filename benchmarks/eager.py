@@ -1,4 +1,4 @@
-"""What recording costs: time per operation, forward and reverse, on arrays of 10 numbers, beside the peers that are installed.
+"""What recording costs: time per operation, forward and reverse, on arrays of 10 numbers, beside installed peers.
 
     python benchmarks/eager.py
 

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
+import s2s.compiler.onenode  # noqa: F401 - calls of gradients on Variables, which it registers
 from s2s.compiler.argnums import Argnums
 from s2s.compiler.derivative import GradientFunction, Mode
 from s2s.compiler.forward import check_directions, linearized, push_forward

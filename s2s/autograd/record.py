@@ -136,6 +136,11 @@ class _Nesting(threading.local):
 _nesting = _Nesting()
 
 
+def is_recording() -> bool:
+    """Whether a function is being recorded in this thread."""
+    return bool(_nesting.places)
+
+
 def _leave(places: list[Any]) -> None:
     """At the end of a record, take its Values out of the user's things; those of an outer record stay till its end."""
     mine = [*_nesting.places.pop(), *places]

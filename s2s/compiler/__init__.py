@@ -22,5 +22,6 @@ derivative  the object that `grad(f)` returns
 forward     `jvp`, `linearize`
 pullback    `vjp`
 jit         generated functions, compiled by Numba
+onenode     gradients called on Variables
 jacobian    the object that `jacobian(f)` returns, and `hessian(f)`
 """

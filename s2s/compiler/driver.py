@@ -87,6 +87,8 @@ class Driver:
         self._routes: dict[int, Route] = {}
         self._bind = Bindings()
         self._calls = 0
+        # By mode and parameters, what differentiates this derivative in turn.
+        self.derived: dict[Any, Driver] = {}
         self.call: Callable[..., Any] = self._dispatcher()
         # Told of each new dispatch function.
         self.publish: Callable[[Callable[..., Any]], None] = lambda call: None
@@ -99,8 +101,10 @@ class Driver:
         args, keywords = self.layout.spread(by_name)
         reliance = self._reliance(by_name)
         if is_recording([*values, seed, *reliance.values]):
-            # The call is itself part of a record, and is recorded in turn: it can be differentiated again.
-            return self._taped(args, keywords, seed, create_graph=True)
+            # The call is itself part of a record: it is one node of that, or recorded in turn. It can be
+            # differentiated again either way.
+            made = on_variables(self, by_name, reliance.values) if type(seed) is float and seed == 1 else None
+            return self._taped(args, keywords, seed, create_graph=True) if made is None else made[0]
         seed = check_seed(seed, self.layout.seed)
         call = self._found(by_name, reliance).call
         try:
@@ -419,6 +423,11 @@ class Driver:
         fallback = fallback_of(refusal, function.__name__, code.co_filename, code.co_firstlineno)
         self.fallbacks.report(fallback, refusal)
 
+    def recorded(self, values: Mapping[str, Any]) -> Any:
+        """A call with Variables among the arguments, recorded as it runs."""
+        args, keywords = self.layout.spread(dict(values))
+        return self._taped(args, keywords, 1.0, create_graph=True)
+
     def _taped(self, args: Sequence[Any], keywords: dict[str, Any], seed: Any, create_graph: bool = False) -> Any:
         request = self.request
         params = request.selection.params
@@ -429,6 +438,11 @@ class Driver:
         if request.mode == "value_and_grad":
             return ((value, aux) if request.has_aux else value), gradient
         return (gradient, aux) if request.has_aux else gradient
+
+
+def on_variables(driver: Driver, values: Mapping[str, Any], others: Sequence[Any]) -> Any:
+    """A call on Variables as one node; the module of these nodes, above this one, sets this function."""
+    return None
 
 
 def source_of(variant: Variant, name: str) -> Built:
