@@ -1,6 +1,6 @@
 """The eager API: PyTorch's `autograd` on NumPy arrays, on the same rules as the compiler."""
 
-from s2s.autograd.calls import backward, grad
+from s2s.autograd.calls import backward, grad, jvp
 from s2s.autograd.check import gradcheck, gradgradcheck
 from s2s.autograd.function import Function, once_differentiable
 from s2s.autograd.instances import NestedIOFunction
@@ -33,6 +33,7 @@ __all__ = [
     "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "jvp",
     "multinomial",
     "no_grad",
     "normal",

@@ -6,14 +6,15 @@ hooks and `Function.backward` are conjugated at this border, and nothing else is
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from s2s.autograd import membership
+from s2s.autograd import membership, modes
 from s2s.autograd.border import fit, private, public
 from s2s.autograd.engine import Parent, key, sweep
 from s2s.autograd.value import VOLATILE, Value, dtype_of, ndarray
@@ -127,6 +128,56 @@ def grad(
                 hint="pass allow_unused=True to get None for it, or materialize_grads=True to get zeros",
             )
     return tuple(result)
+
+
+def jvp(outputs: Any, inputs: Any, tangents: Any = None, create_graph: bool = False) -> tuple[Variable, ...]:
+    """The tangents of `outputs` along tangents of `inputs`: forward mode, through what has been recorded.
+
+    outputs, inputs: Variables, or sequences of them.
+    tangents: one for each input, of its shape; None (the default) means 1 for inputs of one element.
+    create_graph: whether the tangents can be differentiated in turn.
+
+    The cotangents of the inputs are linear in a seed u of an output; the derivative of their product with the tangents
+    by u is the tangent of the output. A Function with a `jvp` is asked for that, unless `create_graph` is set. The
+    graph is kept.
+
+    >>> x = Variable([1.0, 2.0], requires_grad=True)
+    >>> jvp(x**2, x, np.array([1.0, 10.0]))
+    (Variable([ 2., 40.]),)
+    """
+    results, variables = _as_tuple(outputs, "outputs"), _inputs(inputs, "jvp")
+    if tangents is None or isinstance(tangents, (Value, ndarray, float, int, complex, np.generic)):
+        tangents = (tangents,) if len(variables) == 1 else (None,) * len(variables)
+    if len(tangents) != len(variables):
+        raise EagerError(f"{len(variables)} inputs, but {len(tangents)} tangents")
+    dots = [_tangent(v, dot) for v, dot in zip(variables, tangents, strict=True)]
+    return tuple(_pushed(out, variables, dots, create_graph) for out in results)
+
+
+def _tangent(variable: Value, dot: Any) -> Any:
+    _wanted(variable)
+    if dot is None:
+        if np.size(variable._data) != 1:
+            raise EagerError("a tangent can be made for inputs of one element only", hint="give tangents")
+        dot = np.ones_like(variable._data)[()]
+    if np.shape(dot) != np.shape(variable._data):
+        raise EagerError(f"a tangent of shape {np.shape(dot)} for an input of shape {np.shape(variable._data)}")
+    return dot
+
+
+def _pushed(out: Value, variables: Sequence[Any], dots: Sequence[Any], create_graph: bool) -> Variable:
+    if out.parent() is None:
+        return Variable.make(np.zeros_like(out._data))
+    u = Variable(np.ones_like(out._data), requires_grad=True)
+    with contextlib.nullcontext() if create_graph else modes.pushing(), modes.enable_grad():
+        found = grad(out, variables, u, create_graph=True, allow_unused=True)
+        terms = [np.sum(np.real(np.conj(g) * dot)) for g, dot in zip(found, dots) if g is not None]
+        terms = [term for term in terms if isinstance(term, Value) and term.parent() is not None]
+        if not terms:
+            return Variable.make(np.zeros_like(out._data))
+        (tangent,) = grad(sum(terms), u, retain_graph=True, create_graph=create_graph, materialize_grads=True)
+    assert tangent is not None
+    return tangent
 
 
 def _as_tuple(variables: Any, what: str) -> tuple[Any, ...]:

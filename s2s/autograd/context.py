@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.autograd import modes
 from s2s.autograd.border import fit, private, public
 from s2s.autograd.nodes import freed
 from s2s.autograd.value import Node, Output, Packed, Saved, Value, dtype_of
@@ -140,7 +141,18 @@ class FunctionNode(Node):
                     given[i] = Variable.make(np.zeros(shape, dtype if dtype.kind in "fc" else float))
         if self.context.to_save:
             self.context._held()  # raises, if they are freed
+        if recording is not None and modes.state.pushing and self.function.jvp is not None:
+            return self._transposed(gs, given, recording)
         return self.checked(self.run_backward(given, recording is not None), recording is not None)
+
+    def _transposed(self, gs: Sequence[Any], given: Sequence[Any], recording: type[Value]) -> Sequence[Any]:
+        """The cotangents as functions of `gs` alone, of which the derivative is the user's `jvp`."""
+        with modes.no_grad():
+            cotangents = self.checked(self.run_backward(given, False), False)
+        node = Transposed(self, gs)
+        return [
+            None if c is None else recording.make(c, Output(node, i, dtype_of(c))) for i, c in enumerate(cotangents)
+        ]
 
     def checked(self, returned: Any, recording: bool) -> Sequence[Any]:
         """The gradients of those arguments that have one, as cotangents."""
@@ -183,6 +195,43 @@ class FunctionNode(Node):
                 held.held = watch.packed(held.held)
 
 
+class Transposed(Node):
+    """The backward of a Function as a function of the gradients that it gets: `jvp` is its derivative.
+
+    parents: of those gradients.
+    """
+
+    __slots__ = ("active", "of")
+
+    def __init__(self, of: FunctionNode, gs: Sequence[Any]) -> None:
+        parents = [g.parent() if isinstance(g, Value) else None for g in gs]
+        super().__init__([p for p in parents if p is not None], None)
+        self.of = of
+        self.active = [i for i, p in enumerate(parents) if p is not None]
+
+    def cotangents(self, g: Any, recording: type[Value] | None) -> Sequence[Any]:
+        of, numbers = self.of, iter(range(len(self.of.inputs)))
+        tangents: list[Any] = []
+        for form in of.inputs:
+            if form is None:
+                tangents.append(None)
+                continue
+            dot = g.get(next(numbers))
+            if dot is None and of.context.materialize_grads:
+                dot = np.zeros(*form)
+            tangents.append(None if dot is None else Variable.make(dot))
+        returned = of.function.jvp(of.context, *tangents)
+        outs = returned if isinstance(returned, (tuple, list)) else [returned]
+        count = 1 if of.results is None else len(of.results)
+        if len(outs) != count:
+            raise EagerError(f"{of.name}.jvp returned {len(outs)} tangents for {count} results of forward")
+        return [None if outs[i] is None else np.asarray(_plain(outs[i]))[()] for i in self.active]
+
+
+def _plain(value: Any) -> Any:
+    return value._data if isinstance(value, Value) else value
+
+
 class Refusal(Node):
     """The place of a gradient that cannot be differentiated again."""
 
@@ -202,5 +251,5 @@ class Refusal(Node):
 
 def form_of(value: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """The shape and dtype of a value."""
-    data = value._data if isinstance(value, Value) else value
+    data = _plain(value)
     return np.shape(data), dtype_of(data)

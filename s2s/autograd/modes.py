@@ -25,11 +25,13 @@ class _State(threading.local):
     enabled: whether operations are recorded: False, True, or the `watch`, which is told of every node.
     watch: what `detect_anomaly` and `saved_tensors_hooks` have asked for, if anything.
     inference: whether `inference_mode` is on.
+    pushing: whether a pass is recorded to be differentiated by its seed alone, for tangents.
     """
 
     enabled: Any = True
     watch: Any = None
     inference = False
+    pushing = False
 
     def enable(self, enabled: bool) -> None:
         """Switch recording on or off."""
@@ -174,6 +176,20 @@ class set_grad_enabled(_Switch):
     def __call__(self, function: F) -> F:
         state.enable(self._initial)
         return super().__call__(function)
+
+
+class pushing(Mode):
+    """Backward passes within are recorded to be differentiated by their seeds alone."""
+
+    def enter(self) -> Any:
+        before, state.pushing = state.pushing, True
+        return before
+
+    def leave(self, before: Any) -> None:
+        state.pushing = before
+
+    def anew(self) -> Mode:
+        return pushing()
 
 
 class inference_mode(Mode):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.autograd import Variable, grad
+from s2s.autograd import Variable, grad, modes
 from s2s.autograd.record import contains_variable, pull, record
 from s2s.autograd.value import Value
 from s2s.codegen.build import annotate
@@ -196,7 +197,8 @@ class _Recorded:
             return zero_tangent(out._data)  # a result that depends on no primal
         if index not in self._pulled:
             u = Variable(np.ones_like(out._data), requires_grad=True)
-            self._pulled[index] = u, pull(self._run, out, u, create_graph=True)
+            with contextlib.nullcontext() if self._nested else modes.pushing():
+                self._pulled[index] = u, pull(self._run, out, u, create_graph=True)
         u, found = self._pulled[index]
         pairs = [pair for name in moved for pair in zip(pytree.leaves(found[name]), moved[name])]
         products = [np.sum(np.real(g * dot)) for g, dot in pairs if isinstance(g, Value) and dot is not None]
