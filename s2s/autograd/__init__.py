@@ -13,6 +13,7 @@ from s2s.autograd.modes import (
     set_grad_enabled,
 )
 from s2s.autograd.stochastic import StochasticFunction, bernoulli, multinomial, normal
+from s2s.autograd.straightline import to_source
 from s2s.autograd.variable import Variable, from_dlpack
 from s2s.autograd.watch import detect_anomaly, is_anomaly_enabled, saved_tensors_hooks, set_detect_anomaly
 
@@ -41,4 +42,5 @@ __all__ = [
     "saved_tensors_hooks",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "to_source",
 ]
