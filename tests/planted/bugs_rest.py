@@ -222,8 +222,8 @@ BUGS = [
     Bug(
         name="the tape adds into a cotangent that it has borrowed",
         where="s2s.autograd.engine:sweep",
-        text="pending[where] = [target, g, False]",
-        becomes="pending[where] = [target, g, type(g) is ndarray]",
+        text="pending[where] = [target, fit(g, dtype), False, dtype]",
+        becomes="pending[where] = [target, fit(g, dtype), type(g) is ndarray, dtype]",
         check="trap item_read_after_the_write_of_its_round",
         found_by="the tape",
     ),
