@@ -19,6 +19,7 @@ objects     objects of plain classes: methods and operators -> calls, attributes
   uses        expressions with objects
   mappings    dicts whose keys are known: items -> names
   dicts       expressions with them
+  deques      deques -> lists
   rows        objects in lists: a list for each attribute
   heap        which objects there are at each place, and where two ways meet
 classes     what is known of classes

@@ -59,7 +59,7 @@ class Dicts(Mappings):
             if keywords is not None and all(isinstance(key, str) for key, _ in keywords):
                 return core.rebuilt(node, keywords=[gast.keyword(key, value) for key, value in keywords])
         views = [a for a in node.args if self.view(a) is not None or self.mapping(a) is not None]
-        if views and function in _TAKING:
+        if views and function in TAKING:
             return core.rebuilt(node, args=[self.displayed(a, before) for a in node.args])
         return None
 
@@ -237,7 +237,7 @@ class Dicts(Mappings):
         return core.name(name)
 
 
-_TAKING = (sum, max, min, any, all, len, list, tuple, sorted, zip, enumerate)
+TAKING = (sum, max, min, any, all, len, list, tuple, sorted, zip, enumerate)
 _METHODS: dict[str, Callable[..., Any]] = {
     "items": Dicts.seen_through, "keys": Dicts.seen_through, "values": Dicts.seen_through, "get": Dicts.get,
     "setdefault": Dicts.setdefault, "pop": Dicts.pop, "popitem": Dicts.popitem, "clear": Dicts.clear,

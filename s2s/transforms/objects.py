@@ -45,6 +45,9 @@ class Objects(Uses):
         changed = self.of_mapping(stmt)
         if changed is not None:
             return changed
+        queue = _looked_into(stmt)
+        if self.queue(queue) is not None:
+            return self.of_queue(stmt, queue.id)
         spread = self.spread(stmt)
         if spread is not None:
             return spread
@@ -377,6 +380,14 @@ class Objects(Uses):
         if not any(isinstance(s, gast.FunctionDef) for s in statements(stmts)):
             for name in {n for s in stmts for n in core.all_writes(s)} - set(kept):
                 self.state.pop(name, None)
+
+
+def _looked_into(stmt: Any) -> Any:
+    """What a loop goes through or asks, or a statement assigns or deletes an item of; None for other statements."""
+    if isinstance(stmt, (gast.For, gast.While)):
+        return stmt.iter if isinstance(stmt, gast.For) else stmt.test
+    target = stmt.targets[0] if isinstance(stmt, (gast.Assign, gast.Delete)) else getattr(stmt, "target", None)
+    return target.value if isinstance(target, gast.Subscript) else None
 
 
 def _is_access(stmt: Any, name: str) -> bool:

@@ -13,7 +13,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import MISSING
 from s2s.transforms import classes as C
-from s2s.transforms.dicts import Dicts
+from s2s.transforms.deques import Deques
 from s2s.transforms.heap import UNSURE, Made
 from s2s.transforms.references import Bound, Given, Super, type_of
 from s2s.transforms.rows import Listed, Row
@@ -30,7 +30,7 @@ COMPARING = {
 DISPLAYS = {gast.Tuple: tuple, gast.List: list}
 
 
-class Uses(Dicts):
+class Uses(Deques):
     """What takes the place of an expression."""
 
     def expression(self, node: Any, before: list[Any], place: Any) -> Any:
@@ -55,6 +55,8 @@ class Uses(Dicts):
             return None
         if self.mapping(node.value) is not None or self.view(node.value) is not None:
             raise self.escape("an attribute of a dict", ref)
+        if self.queue(node.value) is not None:
+            raise self.escape("an attribute of a deque", ref)
         made = ref.cell if isinstance(ref, Given) else ref
         if isinstance(ref, Row) and not isinstance(C.member(ref.cls, node.attr), property):
             cell = self.cell(ref, node.attr)
@@ -85,9 +87,10 @@ class Uses(Dicts):
     def of_Call(self, node: Any, before: list[Any], place: Any) -> Any:
         if any(node is whole for whole in self.whole):
             return None
-        found = self.of_call_on_mapping(node, before)
-        if found is not None:
-            return found
+        for forms in (self.of_call_on_mapping, self.of_deque_call):
+            found = forms(node, before)
+            if found is not None:
+                return found
         if isinstance(node.func, gast.Attribute):
             found = self.of_method(node, before)
             if found is not None:
@@ -203,6 +206,9 @@ class Uses(Dicts):
         """Whether an object counts as true."""
         if self.listed(atom) is not None:
             raise self.escape("the truth of a list of objects", self.made(atom))
+        queue = self.queue(atom)
+        if queue is not None:
+            return core.call(self.host.value("bool", bool), self.items_in(queue))
         mapping = self.mapping(atom)
         if mapping is not None:
             return core.constant(bool(self.known_keys(mapping)))
@@ -258,6 +264,8 @@ class Uses(Dicts):
 
     def of_Subscript(self, node: Any, before: list[Any], place: Any) -> Any:
         made = self.made(node.value)
+        if self.queue(node.value) is not None:
+            return core.rebuilt(node, value=self.items_in(made))
         if made is not None and made.cls is dict:
             key = self.key(made, node.slice)
             if key not in self.known_keys(made):

@@ -16,7 +16,7 @@ import linecache
 import math
 import random
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -374,10 +374,10 @@ def define(program: Program | str) -> Any:
     global _count
     _count += 1
     body = program if isinstance(program, str) else program.text
-    text = f"import math\nimport numpy as np\n{HELPERS}\n\n{body}"
+    text = f"import math\nfrom collections import deque\nimport numpy as np\n{HELPERS}\n\n{body}"
     name = f"<program {_count}>"
     linecache.cache[name] = len(text), None, text.splitlines(True), name
-    namespace: dict[str, Any] = {"__name__": "programs", "math": math, "np": np}
+    namespace: dict[str, Any] = {"__name__": "programs", "math": math, "deque": deque, "np": np}
     exec(compile(text, name, "exec"), namespace)
     return namespace["f"]
 

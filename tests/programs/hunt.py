@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from tests.programs.containers import ContainerWriter
 from tests.programs.generator import Writer, arguments, define
 from tests.programs.inplace import InplaceWriter
 from tests.programs.lists import ListWriter
@@ -128,11 +129,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--nesting", type=int, default=3, help="how deep blocks lie in one another")
     parser.add_argument("--inplace", action="store_true", help="programs that write in place")
     parser.add_argument("--lists", action="store_true", help="programs of lists that change")
+    parser.add_argument("--containers", action="store_true", help="programs of dicts and lists")
     parser.add_argument("--stages", action="store_true", help="run the program after each pass too")
     parser.add_argument("--first", action="store_true", help="stop at the first that fails, and print it as it is")
     parser.add_argument("--show", action="store_true", help="print the programs and do no more")
     given = parser.parse_args(arguments)
-    writer: type[Writer] = InplaceWriter if given.inplace else ListWriter if given.lists else Writer
+    writers = ((given.inplace, InplaceWriter), (given.lists, ListWriter), (given.containers, ContainerWriter))
+    writer: type[Writer] = next((writer for asked, writer in writers if asked), Writer)
     total = Findings()
     for seed in range(given.seed, given.seed + given.count):
         if given.show:

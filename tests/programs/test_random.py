@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.programs.containers import CONTAINERS, ContainerWriter
 from tests.programs.expressions import ARRAY, MATRIX, SCALAR
 from tests.programs.generator import NOT_COMPILED, Writer
 from tests.programs.hunt import explore
@@ -73,6 +74,32 @@ def test_random_programs_of_lists_are_right(start):
 @pytest.mark.parametrize("start", range(10_000, 12_000, 500))
 def test_many_random_programs_of_lists_are_right(start):
     right(explore(range(start, start + 500), ListWriter))
+
+
+def right_containers(found):
+    """Programs of dicts and lists are right, and half of them are compiled and compared."""
+    counts = found.counts
+    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    assert counts["compiled"] - counts["raised"] >= 0.4 * counts["programs"], found
+    assert counts["finite"] - counts["kink"] >= 0.7 * counts["programs"], found
+
+
+@pytest.mark.parametrize("start", [0, 80])
+def test_random_programs_of_containers_are_right(start):
+    right_containers(explore(range(start, start + 30), ContainerWriter, nesting=2, each_stage=start > 0))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("start", range(10_000, 12_000, 500))
+def test_many_random_programs_of_containers_are_right(start):
+    right_containers(explore(range(start, start + 500), ContainerWriter))
+
+
+def test_programs_of_containers_use_them_in_many_ways():
+    programs = [ContainerWriter(seed).program() for seed in range(1000)]
+    kinds = [sum(kind in program.constructs for kind in CONTAINERS) for program in programs]
+    assert sum(kinds) / len(kinds) > 4
+    assert min(sum(kind in program.constructs for program in programs) for kind in CONTAINERS) > 100
 
 
 @WRITERS
