@@ -36,6 +36,7 @@ from s2s.rules import (  # noqa: F401  (each registers its rules)
     rearranging,
     reductions,
     scalars,
+    series,
     shapes,
     signals,
     spectra,

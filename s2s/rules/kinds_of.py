@@ -38,7 +38,9 @@ def as_array(kind: Kind) -> Kind:
         dtype = K.dtype_of(kind)
         return K.UNKNOWN if dtype is None else numeric(dtype, K.ndim_of(kind))
     arrays = [as_array(item) for item in items]
-    if not arrays or any(not isinstance(a, K.Array) for a in arrays):
+    if not arrays:
+        return K.Array(np.dtype(float), 1)
+    if any(not isinstance(a, K.Array) for a in arrays):
         return K.UNKNOWN
     ndims = {a.ndim for a in arrays if isinstance(a, K.Array)}
     dtypes = [a.dtype for a in arrays if isinstance(a, K.Array)]

@@ -1,14 +1,12 @@
-"""Polynomials: those of `numpy`, highest power first, and those of `numpy.polynomial`, lowest power first."""
+"""Polynomials of `numpy`, highest power first; those of `numpy.polynomial` stand in `series`."""
 
 import numpy as np
-import numpy.polynomial as npp
 
 from s2s import kinds as K
 from s2s.errors import MissingRuleError
 from s2s.rules.eigen import eigvals_jvp, eigvals_vjp
 from s2s.rules.registry import decompose, jvp, vjp, zero_derivative
-
-P = npp.polynomial
+from s2s.rules.series import fitted
 
 # --- sums and products ------------------------------------------------------------------------------------------
 
@@ -18,12 +16,7 @@ def front(longer, shorter):
     return (max(np.size(longer) - np.size(shorter), 0), 0)
 
 
-def back(longer, shorter):
-    """The padding behind that makes a polynomial as long as another."""
-    return (0, max(np.size(longer) - np.size(shorter), 0))
-
-
-zero_derivative(front, back)
+zero_derivative(front)
 
 
 @decompose(np.polyadd)
@@ -41,21 +34,6 @@ def polymul(a1, a2):
     return np.convolve(a1, a2)
 
 
-@decompose(P.polyadd)
-def polynomial_polyadd(c1, c2):
-    return np.pad(c1, back(c2, c1)) + np.pad(c2, back(c1, c2))
-
-
-@decompose(P.polysub)
-def polynomial_polysub(c1, c2):
-    return np.pad(c1, back(c2, c1)) - np.pad(c2, back(c1, c2))
-
-
-@decompose(P.polymul)
-def polynomial_polymul(c1, c2):
-    return np.convolve(c1, c2)
-
-
 # --- derivatives and integrals ----------------------------------------------------------------------------------
 
 
@@ -66,39 +44,13 @@ def polyder(p, m=1):
     return p
 
 
-@decompose(np.polyint, zeros="k")
+@decompose(np.polyint)
 def polyint(p, m=1, k=None):
-    for _ in range(m):
-        p = np.concatenate([p / np.arange(len(p), 0, -1), np.zeros(1)])
+    p = np.asarray(p)
+    constants = np.zeros(m) if k is None else np.ravel(k) * np.ones(m)
+    for i in range(m):
+        p = np.concatenate([p / np.arange(len(p), 0, -1), constants[i : i + 1]])
     return p
-
-
-@decompose(P.polyder)
-def polynomial_polyder(c, m=1, scl=1, axis=0):
-    c = np.moveaxis(c, axis, -1)
-    for _ in range(m):
-        c = c[..., 1:] * np.arange(1, np.shape(c)[-1]) * scl
-    return np.moveaxis(c, -1, axis)
-
-
-# --- values -----------------------------------------------------------------------------------------------------
-
-
-@decompose(P.polyval)
-def polynomial_polyval(x, c, tensor=True):
-    c = np.asarray(c)
-    if np.ndim(c) > 1:
-        if tensor:
-            c = np.reshape(c, np.shape(c) + (1,) * np.ndim(x))
-    value = c[-1] + np.zeros_like(x)
-    for k in range(len(c) - 2, -1, -1):
-        value = value * x + c[k]
-    return value
-
-
-@decompose(P.polyvander)
-def polyvander(x, deg):
-    return np.expand_dims(x, -1) ** np.arange(deg + 1)
 
 
 # --- fits -------------------------------------------------------------------------------------------------------
@@ -110,30 +62,13 @@ def without_extras(full, cov):
         raise MissingRuleError("the residuals and covariances of a polynomial fit have no derivative")
 
 
-def relative_cutoff(x, rcond):
-    """Which singular values count as zero in a fit."""
-    return np.size(x) * np.finfo(np.result_type(x, np.float16)).eps if rcond is None else rcond
-
-
-zero_derivative(without_extras, relative_cutoff)
+zero_derivative(without_extras)
 
 
 @decompose(np.polyfit)
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     without_extras(full, cov)
-    columns = np.expand_dims(np.asarray(x), -1) ** np.arange(deg, -1, -1)
-    values = np.asarray(y)
-    if w is not None:
-        columns = columns * np.expand_dims(w, -1)
-        values = values * w if np.ndim(y) == 1 else values * np.expand_dims(w, -1)
-    scale = np.sqrt(np.sum(columns * columns, axis=0))
-    found = np.linalg.pinv(columns / scale, relative_cutoff(x, rcond)) @ values
-    return found / scale if np.ndim(y) == 1 else found / np.expand_dims(scale, -1)
-
-
-@decompose(P.polyfit)
-def polynomial_polyfit(x, y, deg, rcond=None, full=False, w=None):
-    return np.polyfit(x, y, deg, rcond, full, w)[::-1]
+    return fitted(np.expand_dims(np.asarray(x), -1) ** np.arange(deg + 1), x, y, deg, rcond, w)[::-1]
 
 
 # --- roots ------------------------------------------------------------------------------------------------------
@@ -192,8 +127,3 @@ def poly_jvp(seq_of_zeros_dot, ans, seq_of_zeros):
         roots_dot = eigvals_jvp(seq_of_zeros_dot, roots, seq_of_zeros)
     moved = roots_dot @ product_slopes(roots)
     return moved if np.iscomplexobj(ans) else np.real(moved)
-
-
-@decompose(P.polyfromroots)
-def polyfromroots(roots):
-    return np.poly(roots)[::-1]

@@ -15,6 +15,7 @@ import pytest
 import scipy.special
 
 from s2s import rules
+from s2s.rules.series import FAMILIES
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "rules.md"
 PLACES = {
@@ -24,7 +25,7 @@ PLACES = {
     "numpy.fft": np.fft,
     "numpy.emath": np.emath,
     "numpy.lib.stride_tricks": np.lib.stride_tricks,
-    "numpy.polynomial.polynomial": np.polynomial.polynomial,
+    **{f.__name__: f for f in FAMILIES.values()},
     "math": math,
     "cmath": cmath,
     "operator": operator,
