@@ -23,6 +23,7 @@ from s2s.autograd.dispatch import apply, call_unknown, missing
 from s2s.autograd.nodes import plain
 from s2s.autograd.traced import Traced
 from s2s.autograd.value import Value, ndarray
+from s2s.kinds import is_random_generator
 
 # Modules whose functions move values about without looking into them, or only print them.
 _STRUCTURAL = frozenset(
@@ -113,7 +114,12 @@ def _joining(out: Any) -> Any:
         return Traced.make(out) if out.dtype.kind in "fc" else out
     if type(out) in (list, tuple):
         return type(out)([_joining(v) for v in out])
-    return out
+    return drawing(out) if is_random_generator(type(out)) else out
+
+
+def drawing(generator: Any) -> Any:
+    """The stand-in of a generator of random numbers; its module, above this one, sets this function."""
+    raise NotImplementedError
 
 
 # --- types ------------------------------------------------------------------------------------------------------

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from s2s.autograd.dispatch import apply, missing
+from s2s.autograd.drawing import Drawing
 from s2s.autograd.nodes import plain
 from s2s.autograd.proxies import TYPES, TypeProxy, has_value, values_within
 from s2s.autograd.value import ndarray
+from s2s.kinds import is_random_generator
 
 
 def _is_active(tree: Any) -> bool:
@@ -178,4 +180,6 @@ def standin(value: Any, counterpart: Callable[[Any], Any]) -> Any:
     """What takes the place of one of NumPy's objects; None for any other."""
     if isinstance(value, np.vectorize):
         return Vectorized(value, counterpart)
+    if is_random_generator(type(value)):
+        return Drawing(value)
     return next((made for original, made in _STANDINS if original is value), None)

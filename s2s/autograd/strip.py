@@ -6,6 +6,7 @@ import types
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from s2s.autograd.drawing import Drawing
 from s2s.autograd.proxies import is_library
 from s2s.autograd.traced import Traced
 from s2s.runtime import pytree
@@ -87,6 +88,8 @@ def _visit(value: Any, stack: list[Any]) -> Any:
     """The plain counterpart of a value; what may hold more of them goes onto the stack."""
     if isinstance(value, Traced):
         return value._data
+    if type(value) is Drawing:
+        return value._generator
     if isinstance(value, tuple):
         items = [_visit(item, stack) for item in value]
         if all(new is old for new, old in zip(items, value, strict=True)):

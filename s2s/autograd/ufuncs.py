@@ -19,8 +19,6 @@ COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and, np.logical_or,
      np.logical_not, np.logical_xor, np.isfinite, np.isinf, np.isnan, np.signbit}
 )  # fmt: skip
-_REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
-_ACCUMULATIONS: dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
 # Functions that look at shapes and types alone, or give text or truth; they need no rule.
 _LOOKING = frozenset(
     {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.iscomplex, np.isreal, np.result_type, np.can_cast,
@@ -36,13 +34,13 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     out = kwargs.pop("out", None)
     if kwargs.get("where", True) is True:
         kwargs.pop("where", None)
-    elif _active(inputs) or _active(out):
+    elif method == "__call__" and (_active(inputs) or _active(out)):
         raise TypeError(
             f"where= of {ufunc.__name__} cannot be differentiated; use np.where({ufunc.__name__}(...), ...)"
         )
     if method == "at":
         return _at(ufunc, *inputs)
-    result = _methods[method](ufunc, inputs, kwargs)
+    result = _plainly(ufunc, inputs, kwargs) if method == "__call__" else _by_method(ufunc, method, inputs, kwargs)
     if out is None:
         return result
     if isinstance(result, tuple) and len(out) == len(result):
@@ -56,43 +54,11 @@ def _plainly(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -
     return apply(ufunc, inputs, kwargs)
 
 
-def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    function = _REDUCTIONS.get(ufunc)
-    if function is None:
-        return _unknown(ufunc, "reduce", inputs, kwargs)
-    names = ("axis", "dtype", "out", "keepdims", "initial", "where")
-    options = {"axis": 0, **dict(zip(names, inputs[1:])), **kwargs}
-    if ufunc in (np.maximum, np.minimum):
-        options.pop("dtype", None)
-    return apply(function, inputs[:1], {k: v for k, v in options.items() if k == "axis" or v is not None})
-
-
-def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    function = _ACCUMULATIONS.get(ufunc)
-    if function is None:
-        return _unknown(ufunc, "accumulate", inputs, kwargs)
-    options = {"axis": 0, **dict(zip(("axis", "dtype"), inputs[1:])), **kwargs}
-    return apply(function, inputs[:1], options)
-
-
-def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    x, y = inputs
-    spread = (..., *(None,) * np.ndim(plain(y)))
-    return _plainly(ufunc, (x[spread] if np.ndim(plain(y)) else x, y), kwargs)
-
-
-def _unknown(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _by_method(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     function = getattr(ufunc, method)
-    if _active(inputs):
-        raise missing(function)
-    return function(*plain(list(inputs)), **plain(kwargs))
-
-
-def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return _unknown(ufunc, "reduceat", inputs, kwargs)
-
-
-_methods = {"__call__": _plainly, "reduce": _reduce, "accumulate": _accumulate, "outer": _outer, "reduceat": _reduceat}
+    if ufunc in COMPARISONS:
+        return function(*plain(list(inputs)), **plain(kwargs))
+    return apply(function, inputs, kwargs)
 
 
 def _at(ufunc: np.ufunc, target: Any, index: Any, *values: Any) -> None:

@@ -24,6 +24,7 @@ from s2s.rules import (  # noqa: F401  (each registers its rules)
     fourier,
     grids,
     helpers,
+    histograms,
     indexing,
     joining,
     leastsquares,
@@ -41,6 +42,7 @@ from s2s.rules import (  # noqa: F401  (each registers its rules)
     signals,
     spectra,
     stores,
+    ufunc_methods,
     ufuncs,
 )
 from s2s.rules.registry import (

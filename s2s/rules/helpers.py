@@ -16,7 +16,7 @@ from s2s.runtime.numeric import (
     unbroadcast,
 )
 from s2s.runtime.recurrence import previous, recurrence, reverse_recurrence
-from s2s.runtime.special import sinc_derivative
+from s2s.runtime.special import i0_derivative, sinc_derivative
 
 zero_derivative(numeric.shape_of, numeric.axis_size, numeric.sign, numeric.tie_weight, numeric.is_basic)
 zero_derivative(
@@ -177,3 +177,8 @@ def recurrence_jvp_x(x_dot, ans, b, x):
 @elementwise(sinc_derivative, wrt="x")
 def sinc_derivative_by_x(ans, x, order):
     return sinc_derivative(x, order + 1)
+
+
+@elementwise(i0_derivative, wrt="x")
+def i0_derivative_by_x(ans, x, order):
+    return i0_derivative(x, order + 1)

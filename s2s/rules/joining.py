@@ -4,7 +4,7 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.rules.kinds_of import as_array, count, dtype_named, numeric, of_ndim
-from s2s.rules.registry import decompose, jvp, linear, vjp
+from s2s.rules.registry import decompose, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import fitted, pieces, shape_of, unbroadcast
 
 # --- arrays of numbers and arrays -------------------------------------------------------------------------------
@@ -140,6 +140,39 @@ def split(g, ans, ary, indices_or_sections, axis=0):
 @linear(np.array_split, wrt="ary", kind=parts_kind)
 def array_split(g, ans, ary, indices_or_sections, axis=0):
     return np.concatenate(g, axis=axis)
+
+
+if hasattr(np, "unstack"):  # since NumPy 2.1
+
+    @linear(np.unstack, wrt="x", kind=lambda x, axis: one_axis_less(x))
+    def unstack(g, ans, x, *, axis=0):
+        return np.stack(g, axis=axis)
+
+
+def one_axis_less(x):
+    """The kind of a tuple of the parts of an array along an axis, as many as they may be."""
+    array = as_array(x)
+    return K.Sequence(K.Array(array.dtype, array.ndim - 1), tuple) if isinstance(array, K.Array) else K.UNKNOWN
+
+
+def untrimmed(filt, trim, axis):
+    """The parts along each axis that are left when zeros are trimmed."""
+    kept = np.nonzero(filt)
+    axes = range(np.ndim(filt)) if axis is None else np.ravel(axis) % np.ndim(filt)
+    bounds = [slice(None)] * np.ndim(filt)
+    for i in axes:
+        first, last = (kept[i].min(), kept[i].max() + 1) if len(kept[i]) else (0, 0)
+        bounds[i] = slice(first if "f" in trim.lower() else None, last if "b" in trim.lower() else None)
+    return tuple(bounds)
+
+
+zero_derivative(untrimmed, kind=lambda filt, *others: K.Tuple((K.Slice(),) * (K.ndim_of(as_array(filt)) or 1)))
+
+
+@decompose(np.trim_zeros, kind=of_ndim(lambda ndim, *others: ndim))
+def trim_zeros(filt, trim="fb", axis=None):
+    filt = np.asarray(filt)
+    return filt[untrimmed(filt, trim, axis)]
 
 
 # --- repeating --------------------------------------------------------------------------------------------------

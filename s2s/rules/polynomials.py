@@ -6,7 +6,7 @@ from s2s import kinds as K
 from s2s.errors import MissingRuleError
 from s2s.rules.eigen import eigvals_jvp, eigvals_vjp
 from s2s.rules.registry import decompose, jvp, vjp, zero_derivative
-from s2s.rules.series import fitted
+from s2s.rules.series import constant, fitted, precision
 
 # --- sums and products ------------------------------------------------------------------------------------------
 
@@ -32,6 +32,32 @@ def polysub(a1, a2):
 @decompose(np.polymul)
 def polymul(a1, a2):
     return np.convolve(a1, a2)
+
+
+@decompose(np.polydiv)
+def polydiv(u, v):
+    u, v = np.atleast_1d(u), np.atleast_1d(v)
+    m, n = len(u), len(v)
+    size = rest_size(u, v)
+    if m < n:
+        return 0 * u[:1], u[m - size :]
+    shifted = shifts(m - n + 1, n, u, v) @ v
+    found = np.linalg.solve(shifted[:, : m - n + 1].T, u[: m - n + 1])
+    return found, (u - found @ shifted)[m - size :]
+
+
+def rest_size(u, v):
+    """How many coefficients the remainder of a division has: NumPy drops those that are zero."""
+    return len(np.polydiv(u, v)[1])
+
+
+def shifts(rows, size, u, v):
+    """The matrices that move a polynomial of some size by one place for each row."""
+    return np.stack([np.eye(rows + size - 1, size, -i, precision(u, v)) for i in range(rows)])
+
+
+zero_derivative(rest_size, kind=lambda u, v: K.Int())
+zero_derivative(shifts, kind=constant(3))
 
 
 # --- derivatives and integrals ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.errors import MissingRuleError
-from s2s.rules.kinds_of import as_array, common_dtype, count, numeric, of_ndim, same
+from s2s.rules.kinds_of import as_array, common_dtype, count, flat, numeric, of_ndim, same
 from s2s.rules.registry import decompose, elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import real_if_real, scatter, shape_of, unbroadcast
 
@@ -128,6 +128,23 @@ def unique_jvp(
 ):  # fmt: skip
     values_dot = np.ravel(ar_dot)[unique_places(ar, axis)]
     return (values_dot, *(np.zeros_like(part) for part in ans[1:])) if isinstance(ans, tuple) else values_dot
+
+
+if hasattr(np, "unique_values"):  # since NumPy 2.0
+
+    @vjp(np.unique_values, wrt="x", kind=flat)
+    def unique_values_vjp(g, ans, x):
+        return sent_back(g, values_places(ans, x), x)
+
+    @jvp(np.unique_values, wrt="x")
+    def unique_values_jvp(x_dot, ans, x):
+        return np.ravel(x_dot)[values_places(ans, x)]
+
+
+def values_places(values, x):
+    """Where each of the distinct elements, in any order, stands first."""
+    found, first = np.unique(x, return_index=True)
+    return first[np.searchsorted(found, values)]
 
 
 @decompose(np.union1d)

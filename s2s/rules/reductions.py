@@ -94,6 +94,8 @@ def std_vjp(
         if not keepdims:
             g = np.expand_dims(g, axis)
             ans = np.expand_dims(ans, axis)
+    if where is not True:
+        ans = ans + alone(a, axis, where, True)
     shares = g * np.conj(deviations(a, axis, where, mean)) / freedom(a, axis, ddof, correction, where)
     return guarded_divide(shares, ans)
 
@@ -104,6 +106,8 @@ def std_jvp(
 ):
     products = np.real(np.conj(deviations(a, axis, where, mean)) * a_dot)
     slopes = products / freedom(a, axis, ddof, correction, where)
+    if where is not True:
+        ans = ans + alone(a, axis, where, keepdims)
     return guarded_divide(np.sum(slopes, axis=axis, keepdims=keepdims), ans)
 
 
@@ -123,6 +127,11 @@ def freedom(a, axis, ddof, correction, where):
     if where is True:
         return axis_size(np.shape(a), axis) - ddof
     return np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=True) - ddof
+
+
+def alone(a, axis, where, keepdims):
+    """One where a mask leaves one element: its deviation is zero whatever it is, so that no slope is infinite."""
+    return np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=keepdims) == 1
 
 
 @vjp(np.var, np.ndarray.var, wrt="mean")
@@ -230,6 +239,7 @@ def cumprod_jvp(a_dot, ans, a, axis=None, dtype=None, out=None):
 
 # --- positions and counts ---------------------------------------------------------------------------------------
 
+zero_derivative(alone)
 zero_derivative(np.argmax, np.argmin, np.argsort, np.ndarray.argmax, np.ndarray.argmin, np.ndarray.argsort)
 zero_derivative(np.any, np.all, np.ndarray.any, np.ndarray.all, np.count_nonzero, np.nonzero, np.ndarray.nonzero)
 zero_derivative(np.flatnonzero, np.argwhere, np.searchsorted, np.ndarray.searchsorted, np.digitize, np.lexsort)

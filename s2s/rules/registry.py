@@ -36,7 +36,7 @@ F = TypeVar("F", bound=Body)
 
 
 # Libraries that may not be there: the modules with their rules are imported once the library has been.
-LATER = {"scipy.special": ("s2s.rules.scipy_special", "s2s.rules.scipy_families")}
+LATER = {"numpy.random": ("s2s.rules.draws",), "scipy.special": ("s2s.rules.scipy_special", "s2s.rules.scipy_families")}
 
 
 class Registry:

@@ -5,6 +5,8 @@ A square root in a denominator is written as a power, which NumPy's numbers take
 
 import math
 
+import numpy as np
+
 from s2s.kinds import FLOAT, Bool, Int, Tuple
 from s2s.rules.registry import elementwise, jvp, vjp, zero_derivative
 from s2s.runtime.numeric import guarded_divide, sign
@@ -274,12 +276,17 @@ def prod_jvp_start(start_dot, ans, iterable, *, start=1):
 
 @vjp(math.dist, wrt="p", containers=("p", "q"), kind=a_float)
 def dist_vjp_p(g, ans, p, q):
-    return [guarded_divide(g * (a - b), ans) for a, b in zip(p, q, strict=True)]
+    return as_given([guarded_divide(g * (a - b), ans) for a, b in zip(p, q, strict=True)], p)
 
 
 @vjp(math.dist, wrt="q")
 def dist_vjp_q(g, ans, p, q):
-    return [guarded_divide(g * (b - a), ans) for a, b in zip(p, q, strict=True)]
+    return as_given([guarded_divide(g * (b - a), ans) for a, b in zip(p, q, strict=True)], q)
+
+
+def as_given(cotangents, point):
+    """Cotangents of the coordinates of a point: an array for an array."""
+    return cotangents if isinstance(point, (list, tuple)) else np.array(cotangents)
 
 
 @jvp(math.dist, wrt="p")

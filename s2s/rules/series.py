@@ -342,21 +342,30 @@ def register(name, module):
         return np.concatenate([parts[:, :-2], np.expand_dims(last, -1)], axis=1)
 
 
-def register_conversion(convert):
-    """The rule of a function that takes a series of one family into another."""
+@shared
+def converted(convert, c):
+    """A series of one family as one of another."""
+    c = np.asarray(c)
+    c = c[: effective(c)]
+    return conversion(convert, len(c), c) @ c
 
-    @decompose(convert)
-    def converted(series):
-        series = np.asarray(series)
-        series = series[: effective(series)]
-        return conversion(convert, len(series), series) @ series
+
+def register_conversions(to_power, from_power):
+    """The rules of a family's conversions into power series and back."""
+
+    @decompose(to_power)
+    def series_to_power(c):
+        return converted(to_power, c)
+
+    @decompose(from_power)
+    def series_from_power(pol):
+        return converted(from_power, pol)
 
 
 for _name, _module in FAMILIES.items():
     register(_name, _module)
     if _name != "poly":
-        register_conversion(getattr(_module, f"{_name}2poly"))
-        register_conversion(getattr(_module, f"poly2{_name}"))
+        register_conversions(getattr(_module, f"{_name}2poly"), getattr(_module, f"poly2{_name}"))
 
 
 # --- values of power series by their roots ----------------------------------------------------------------------

@@ -33,6 +33,8 @@ def sizes_given(ndim, shape, *rest):
 
 @vjp(np.reshape, wrt="a", kind=shaped)
 def reshape_vjp(g, ans, a, shape, order="C", *, copy=None):
+    if np.ndim(a) == 0:
+        return np.reshape(g, ())[()]
     if order == "C":
         return np.reshape(g, np.shape(a))
     return np.reshape(g, np.shape(a), plain_order(order, a))
@@ -100,27 +102,6 @@ def expand_dims(g, ans, a, axis):
 @linear(np.broadcast_to, wrt="array", kind=shaped)
 def broadcast_to(g, ans, array, shape, subok=False):
     return unbroadcast(g, np.shape(array))
-
-
-@linear(np.atleast_1d, wrt="arys")
-def atleast_1d(g, ans, arys):
-    if np.ndim(arys) == 0:
-        return np.reshape(g, ())[()]
-    return np.reshape(g, np.shape(arys))
-
-
-@linear(np.atleast_2d, wrt="arys")
-def atleast_2d(g, ans, arys):
-    if np.ndim(arys) == 0:
-        return np.reshape(g, ())[()]
-    return np.reshape(g, np.shape(arys))
-
-
-@linear(np.atleast_3d, wrt="arys")
-def atleast_3d(g, ans, arys):
-    if np.ndim(arys) == 0:
-        return np.reshape(g, ())[()]
-    return np.reshape(g, np.shape(arys))
 
 
 # --- axes -------------------------------------------------------------------------------------------------------

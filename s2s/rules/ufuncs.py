@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import guarded_divide, sign, tie_weight
-from s2s.runtime.special import sinc_derivative
+from s2s.runtime.special import i0_derivative, sinc_derivative
 
 # --- exponentials and logarithms --------------------------------------------------------------------------------
 
@@ -142,6 +142,11 @@ def degrees(ans, x):
 @elementwise(np.sinc)
 def sinc(ans, x):
     return sinc_derivative(x, 1)
+
+
+@elementwise(np.i0)
+def i0(ans, x):
+    return i0_derivative(x, 1)
 
 
 # --- roots and moduli -------------------------------------------------------------------------------------------

@@ -13,8 +13,10 @@ from typing import Any
 import gast
 
 from s2s import core
+from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
+from s2s.kinds import Kind
 from s2s.transforms.activity import activity
 from s2s.transforms.copies import copies
 from s2s.transforms.infer import infer
@@ -81,14 +83,11 @@ class _Expand:
     def twin(self, found: Operation, origin: Any) -> tuple[str, list[Any]]:
         """The statements of the decomposition for these arguments, and the name of their result."""
         stmts: list[Any] = []
-        args = {p: self.atom(v, stmts, origin) for p, v in found.bound.items()}
-        body, result = self.spliced(found.rule.decomposition, args, origin)
+        body, result = self.spliced(found.rule.decomposition, found.bound, stmts, origin)
         name = self.namer.temporary(found.rule.name)
         return name, [*stmts, *body, core.assign(name, result, origin)]
 
     def atom(self, value: Any, stmts: list[Any], origin: Any) -> Any:
-        if isinstance(value, tuple):
-            value = gast.Tuple([self.atom(v, stmts, origin) for v in value], gast.Load())
         if isinstance(value, gast.AST) and not core.is_atom(value):
             held = self.namer.temporary("t")
             stmts.append(core.assign(held, value, origin))
@@ -97,10 +96,15 @@ class _Expand:
             return core.atom(value) if isinstance(value, gast.AST) else core.constant(value)
         return core.name(self.namer.bind("default", value))
 
-    def spliced(self, function: Any, args: Mapping[str, Any], origin: Any) -> tuple[list[Any], Any]:
-        """The body of a plain function for given atoms, under names of this function."""
-        task = Task("primal", self.program, kinds={p: self.operations.kind(v) for p, v in args.items()})
-        inner = self.program.lower(function)
+    def kind(self, value: Any) -> Kind:
+        """The kind of an argument: a node, or a default."""
+        return self.operations.kind(value) if isinstance(value, gast.AST) else K.of_literal(value)
+
+    def spliced(self, function: Any, bound: Mapping[str, Any], stmts: list[Any], origin: Any) -> tuple[list[Any], Any]:
+        """The body of a plain function for given arguments, under names of this function."""
+        inner, bound = opened(self.program.lower(function), bound)
+        args = {p: self.atom(v, stmts, origin) for p, v in bound.items()}
+        task = Task("primal", self.program, kinds={p: self.kind(v) for p, v in bound.items()})
         for step in _ANALYSE:
             inner = step(inner, task)
         if inner.facts.written:
@@ -120,3 +124,16 @@ class _Expand:
         new = core.rebuilt(with_blocks(stmt, lambda _, block: [self.placed(s, origin) for s in block]))
         new.origin = origin
         return new
+
+
+def opened(fn: Function, bound: Mapping[str, Any]) -> tuple[Function, dict[str, Any]]:
+    """A function and the values of its parameters, of which those of a variadic one have a parameter each."""
+    variadic = getattr(fn.params.vararg, "id", None)
+    if variadic is None:
+        return fn, dict(bound)
+    values = bound[variadic]
+    items = [core.unique(f"{variadic}_{i}", fn.local_names().__contains__) for i in range(len(values))]
+    params = core.rebuilt(fn.params, args=[*fn.params.args, *(core.name(n, gast.Param) for n in items)], vararg=None)
+    display = core.assign(variadic, gast.Tuple([core.name(n) for n in items], gast.Load()), fn.origin)
+    rest = {p: v for p, v in bound.items() if p != variadic}
+    return replace(fn, params=params, body=(display, *fn.body)), {**rest, **dict(zip(items, values, strict=True))}

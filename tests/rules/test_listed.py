@@ -26,6 +26,8 @@ PLACES = {
     "numpy.emath": np.emath,
     "numpy.lib.stride_tricks": np.lib.stride_tricks,
     **{f.__name__: f for f in FAMILIES.values()},
+    "numpy.random": np.random,
+    "numpy.random.Generator": np.random.Generator,
     "math": math,
     "cmath": cmath,
     "operator": operator,
@@ -36,7 +38,8 @@ HEAD = """# Functions with a derivative rule
 
 Each serves reverse mode, forward mode, the tape and derivatives of higher order. Functions that are constant wherever
 they have a derivative at all, such as comparisons and rounding, are listed apart. Of any other function s2s says that a
-rule is missing, and how to add it; your own functions need none.
+rule is missing, and how to add it; your own functions need none. The methods `reduce`, `accumulate`, `reduceat` and
+`outer` of NumPy's elementwise functions of two arguments have theirs, too.
 """
 
 
