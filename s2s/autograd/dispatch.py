@@ -28,6 +28,7 @@ from s2s.autograd.nodes import (
 from s2s.autograd.operation import WHOLE, Operation, Plan
 from s2s.autograd.value import INFERENCE, VOLATILE, Output, Saved, Value, View, dtype_of, ndarray, orders
 from s2s.errors import MissingRuleError
+from s2s.rules.missing import missing_rule
 
 _new = object.__new__
 _PLAIN = frozenset({ndarray, float, int, bool, type(None), slice})
@@ -151,7 +152,7 @@ def _without_rule(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
     for value in found:
         cls = type(value) if cls is Value or type(value).copies else cls
         if value.parent() is not None:
-            raise missing(function)
+            raise missing(function, args, kwargs)
     out = _wrap(call_unknown(function, args, kwargs), cls, is_quiet(found))
     return _linked_constant(out, function, args, kwargs)
 
@@ -176,17 +177,11 @@ def read_only(tree: Any) -> Any:
     return tree
 
 
-def missing(function: Any) -> MissingRuleError:
+def missing(function: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> MissingRuleError:
     """The error of an active value in a function that has no rule."""
-    name = getattr(function, "__name__", None) or repr(function)
-    if isinstance(getattr(function, "__self__", None), np.ufunc):
-        name = f"{function.__self__.__name__}.{name}"
-        function = function.__self__
-    module = getattr(function, "__module__", None)
-    full = f"{module}.{name}" if module and module != "builtins" else name
-    return MissingRuleError(
-        f"{full}() has no derivative rule, and an argument of it carries a gradient",
-        hint=f"add one (s2s.rules.vjp({name}, wrt=...)), or pass a value without gradient: s2s.stop_gradient(x)",
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *(kwargs or {}).items()]
+    return missing_rule(
+        function, [place for place, tree in given if any(v.parent() is not None for _, v in values_in(tree))]
     )
 
 

@@ -18,8 +18,8 @@ from types import CodeType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from s2s import rules
-from s2s.errors import MissingRuleError
 from s2s.rules.arithmetic import POWERS
+from s2s.rules.missing import missing_rule
 from s2s.rules.registry import registry
 
 NOTHING, FORM, LAYOUT, WHOLE = 0, 1, 2, 3
@@ -130,10 +130,7 @@ class Operation:
         if self.decomposition is not None:
             return Formula(rule.decomposition, everything | {"ans": NOTHING}, False)
         if name not in rule.vjps:
-            raise MissingRuleError(
-                f"{self.name}() has no derivative by its argument {name!r}",
-                hint=f"add one with @s2s.rules.vjp({self.name}, wrt={name!r}), or pass a value without gradient",
-            )
+            raise missing_rule(self.function, [name])
         pull = rule.vjps[name]
         if name in rule.bodies:
             component = _component(rule.bodies[name], rule.partial_index[name])

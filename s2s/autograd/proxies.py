@@ -91,7 +91,7 @@ class FunctionProxy:
         if operation.find(function) is not None:
             return apply(function, args, kwargs)
         if any(v.parent() is not None for v in values_within((args, kwargs))):
-            raise missing(function)
+            raise missing(function, args, kwargs)
         out = call_unknown(function, args, kwargs)
         return _joining(out) if self._numpy else out
 

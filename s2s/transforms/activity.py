@@ -16,8 +16,9 @@ from astunparse import Unparser
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
-from s2s.errors import MissingRuleError, NotCompiled
-from s2s.transforms.callee import described
+from s2s.errors import NotCompiled
+from s2s.rules.missing import described, missing_rule
+from s2s.transforms.callee import operation
 from s2s.transforms.known import INERT
 from s2s.transforms.operations import Operations
 from s2s.transforms.task import Task
@@ -147,10 +148,7 @@ class _Activity:
             value = found.bound[parameter]
             kinds = [self.operations.kind(n) for n in _nodes(value)]
             if any(K.differentiable(k) for k in kinds):
-                raise MissingRuleError(
-                    f"`{described(found.function)}` has no derivative by its argument `{parameter}`", origin=origin,
-                    hint="add one with s2s.rules.vjp(function, wrt=...)",
-                )  # fmt: skip
+                raise missing_rule(found.function, [parameter], origin)
 
     def opaque(self, node: Any, origin: Any) -> bool:
         """An operation without a rule meets an active value."""
@@ -167,14 +165,17 @@ class _Activity:
                 origin=origin,
             )
         if function is not None and not _has_source(function):
-            raise MissingRuleError(
-                f"`{described(function)}` has no derivative rule, and an active value enters it", origin=origin,
-                hint="add a rule with s2s.rules.vjp and s2s.rules.jvp",
-            )  # fmt: skip
+            raise missing_rule(function, self.active_places(node), origin)
         called = node.func if isinstance(node, gast.Call) else None
         named = isinstance(called, gast.Name) and not core.is_temporary(called.id)
         what = f"a call of `{core.stem(called.id)}`, which" if named else "an operation that"  # type: ignore[union-attr]
         raise NotCompiled(f"an active value enters {what} is not known when compiling", origin=origin)
+
+    def active_places(self, node: Any) -> list[int | str]:
+        """The positions and keywords of the operands of an operation that depend on the inputs."""
+        _, operands, keywords = operation(node, self.operations.kind, self.operations.local)
+        places: list[tuple[int | str, Any]] = [*enumerate(operands), *keywords.items()]
+        return [place for place, operand in places if core.reads(operand) & self.varied]
 
     # --- backward: what the result depends on ---
 

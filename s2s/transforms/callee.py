@@ -101,10 +101,3 @@ def operation(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[
         function, operands = callee(node, kind, local)
         return function, operands, {k.arg: k.value for k in node.keywords}
     return None, [], {}
-
-
-def described(function: Any) -> str:
-    """What a message calls a function: `numpy.linalg.norm`, `json.dumps`, `abs`."""
-    name = str(getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function)))
-    module = getattr(function, "__module__", None)
-    return f"{module}.{name}" if module and module not in ("builtins", "_operator") else name

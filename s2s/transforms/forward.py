@@ -20,10 +20,10 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
+from s2s.rules.missing import described
 from s2s.runtime import pytree
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
-from s2s.transforms.callee import described
 from s2s.transforms.callpairs import active_call
 from s2s.transforms.contents import contents_read
 from s2s.transforms.infer import WRITING, infer_rest

@@ -11,6 +11,7 @@ to share theirs. `facts.shapes` maps a name to the canonical name of its shape.
 from __future__ import annotations
 
 import copy
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -331,7 +332,20 @@ class _Inference:
             if function is len and self.growing and isinstance(args[0], (K.List, K.Dict)):
                 return K.Int()
             return static_result(function, args, keywords)
-        return result_kind(function, args, keywords)
+        found = result_kind(function, args, keywords)
+        return self.like_operands(rule, args, dict(keywords)) if found == K.UNKNOWN and rule is not None else found
+
+    def like_operands(self, rule: rules.Rule, args: Sequence[Kind], keywords: dict[str, Kind]) -> Kind:
+        """The kind of the result of an elementwise rule for a function that no sample can be given to: an object's."""
+        try:
+            bound = rule.bind(args, keywords)
+        except TypeError:
+            return K.UNKNOWN
+        operands = [bound[p] for p in rule.partials]
+        if not operands or isinstance(rule.functions[0], np.ufunc) or not all(isinstance(k, Kind) for k in operands):
+            return K.UNKNOWN
+        found: Kind = functools.reduce(lambda a, b: result_kind(operator.add, (a, b)), operands)
+        return found
 
     def kind_BinOp(self, node: Any) -> Kind:
         function = OPERATORS[type(node.op)]

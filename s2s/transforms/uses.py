@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from s2s import core
+from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING
 from s2s.transforms import classes as C
@@ -151,7 +151,7 @@ class Uses(Deques):
             held = self.host.temporary(name)
             before.append(self.new(held, node.func))
             return core.rebuilt(node, func=core.name(held))
-        if isinstance(ref, Bound):
+        if isinstance(ref, Bound) and rules.find(attribute.function) is None:
             return None  # `inline` knows it
         if isinstance(ref, Super) and name == "__init__" and C.is_generated(attribute.function):
             return self.initialised(ref, node, before)

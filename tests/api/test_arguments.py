@@ -297,5 +297,5 @@ def test_above_a_static_method():
 
 
 def test_a_missing_rule_of_a_method_of_a_ufunc_names_the_ufunc():
-    with pytest.raises(s2s.MissingRuleError, match=r"numpy.logaddexp.reduce\(\)(.*\n)*.*s2s.stop_gradient"):
-        s2s.grad(lambda x: np.logaddexp.reduce(x))(X)
+    with pytest.raises(s2s.MissingRuleError, match=r"numpy.nextafter.reduce`(.*\n)*.*s2s.stop_gradient"):
+        s2s.grad(lambda x: np.nextafter.reduce(x))(X)
