@@ -20,17 +20,13 @@ import importlib
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from inspect import CO_VARARGS, CO_VARKEYWORDS
-from types import GetSetDescriptorType, MethodDescriptorType
 from typing import Any, TypeVar
 
-import numpy as np
-
 from s2s.kinds import Kind
+from s2s.rules.derived import component, itself, jvp_of, leading, merged, positions, reader, vjp_of
 from s2s.rules.rule import Body, Rule
-from s2s.runtime.numeric import guarded_multiply, real_if_real, shape_of, unbroadcast
 
 F = TypeVar("F", bound=Body)
 
@@ -51,7 +47,13 @@ class Registry:
         self.version = 0
 
     def find(self, function: Any) -> Rule | None:
-        """The rule of a function, method descriptor, attribute descriptor or operator, if there is one."""
+        """The rule of a function, method descriptor, attribute descriptor or operator, if there is one.
+
+        >>> import numpy as np
+        >>> from s2s.rules import find
+        >>> find(np.tanh).differentiable, find(np.ndarray.sum).name, find(print)
+        (('x',), 'sum_vjp', None)
+        """
         try:
             found = self._rules.get(function)
         except TypeError:  # unhashable
@@ -74,7 +76,13 @@ class Registry:
         return code in self._codes
 
     def supported(self) -> tuple[Any, ...]:
-        """All functions that have a rule."""
+        """All functions that have a rule; `docs/rules.md` lists them by name.
+
+        >>> import numpy as np
+        >>> from s2s.rules import supported
+        >>> np.tanh in supported(), np.random.standard_t in supported()
+        (True, False)
+        """
         self._load()
         with self._lock:
             return tuple(self._rules)
@@ -138,7 +146,19 @@ def names(given: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def decompose(*functions: Any, **facts: Any) -> Callable[[F], F]:
-    """The body computes what the functions compute, in operations that have rules."""
+    """The body computes what the functions compute, in operations that have rules.
+
+    facts: see `Facts`. The body has the parameters of the functions, under their names.
+
+    >>> import numpy as np
+    >>> def contrast(x):
+    ...     return np.ptp(x)
+    >>> @decompose(contrast)
+    ... def contrast_by_parts(x):
+    ...     return np.max(x) - np.min(x)
+    >>> find(contrast).decomposition(np.array([1.0, 4.0, 2.0])).item()
+    3.0
+    """
 
     def register(body: F) -> F:
         rule = Rule(body.__name__, functions, body, decomposition=body)
@@ -159,15 +179,26 @@ def elementwise(
     """The body `(ans, *params)` returns the partial derivative of each element, or a tuple of them, one for each name.
 
     `wrt` names the parameters; without it they are all that have no default. Several bodies, each for some parameters
-    of one function, make one rule.
+    of one function, make one rule. guarded: a slope can be infinite where the result is finite, and is written as a
+    quotient; singular: only where the result is infinite too; choosing: where the slope is zero, the operand does not
+    matter at all.
+
+    >>> import numpy as np
+    >>> def blend(x, y):
+    ...     return x * np.exp(y)
+    >>> @elementwise(blend)
+    ... def slopes(ans, x, y):
+    ...     return np.exp(y), ans
+    >>> find(blend).vjps["y"](1.0, blend(2.0, 0.0), 2.0, 0.0).item()
+    2.0
     """
 
     def register(body: F) -> F:
-        by = _leading(body) if wrt is None else names(wrt)
+        by = leading(body) if wrt is None else names(wrt)
         index = {p: i if len(by) > 1 else None for i, p in enumerate(by)}
-        partials = {p: _component(body, index[p]) for p in by}
+        partials = {p: component(body, index[p]) for p in by}
         guard = guarded or singular
-        value = {p: _reader(body, p) for p in by}
+        value = {p: reader(body, p) for p in by}
         new = Rule(
             body.__name__,
             functions,
@@ -176,194 +207,105 @@ def elementwise(
             bodies=dict.fromkeys(by, body),
             partial_index=index,
             partials=partials,
-            vjps={p: _vjp_of(partials[p], value[p], guard, choosing) for p in by},
-            jvps={p: _jvp_of(partials[p], guard, choosing) for p in by},
+            vjps={p: vjp_of(partials[p], value[p], guard, choosing) for p in by},
+            jvps={p: jvp_of(partials[p], guard, choosing) for p in by},
             guarded=guarded,
             singular=singular,
             choosing=choosing,
         )
-        registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
+        registry.update(functions, lambda earlier: Facts(**facts).declare(merged(earlier, new)))
         return body
 
     return register
 
 
 def linear(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
-    """The body `(g, ans, *params)` is the transpose by one parameter; the tangent is the (first) function itself."""
+    """The body `(g, ans, *params)` is the transpose by one parameter; the tangent is the (first) function itself.
+
+    g: the cotangent, of the result's shape; the body returns one of the parameter's shape.
+
+    >>> import numpy as np
+    >>> def halved(x, axis=0):
+    ...     return np.sum(x, axis=axis) / 2
+    >>> @linear(halved, wrt="x")
+    ... def halved_transposed(g, ans, x, axis=0):
+    ...     return np.broadcast_to(np.expand_dims(g / 2, axis), np.shape(x))
+    >>> x = np.ones((2, 3))
+    >>> find(halved).vjps["x"](np.ones(3), halved(x), x).tolist()
+    [[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]
+    >>> find(halved).jvps["x"](x, halved(x), x).tolist()
+    [1.0, 1.0, 1.0]
+    """
 
     def register(body: F) -> F:
-        position = _positions(body, skip=2)[wrt]
-        jvps = {wrt: _itself(functions[0], position, body)}
+        position = positions(body, skip=2)[wrt]
+        jvps = {wrt: itself(functions[0], position, body)}
         new = Rule(body.__name__, functions, body, skip=2, vjps={wrt: body}, jvps=jvps, linear=frozenset({wrt}))
-        registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
+        registry.update(functions, lambda earlier: Facts(**facts).declare(merged(earlier, new)))
         return body
 
     return register
 
 
 def vjp(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
-    """The body `(g, ans, *params)` gives the cotangent of one parameter."""
+    """The body `(g, ans, *params)` gives the cotangent of one parameter, in its shape, with `d = sum(real(g * dx))`.
+
+    Without a `jvp` by the same parameter, forward mode records the function on the tape.
+
+    >>> import numpy as np
+    >>> def power(x, k):
+    ...     return np.sum(k * x**2)
+    >>> @vjp(power, wrt="x")
+    ... def power_vjp(g, ans, x, k):
+    ...     return g * 2 * k * x
+    >>> @jvp(power, wrt="x")
+    ... def power_jvp(x_dot, ans, x, k):
+    ...     return np.sum(2 * k * x * x_dot)
+    >>> x = np.array([1.0, 3.0])
+    >>> find(power).vjps["x"](1.0, power(x, 2.0), x, 2.0).tolist()
+    [4.0, 12.0]
+    """
 
     def register(body: F) -> F:
         new = Rule(body.__name__, functions, body, skip=2, vjps={wrt: body})
-        registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
+        registry.update(functions, lambda earlier: Facts(**facts).declare(merged(earlier, new)))
         return body
 
     return register
 
 
 def jvp(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
-    """The body `(p_dot, ans, *params)` gives the tangent of the result through one parameter."""
+    """The body `(p_dot, ans, *params)` gives the tangent of the result through one parameter.
+
+    p_dot: the tangent of that parameter, of its shape; the body returns one of the result's shape. See `vjp`.
+
+    >>> def shifted(x, by):
+    ...     return x + by
+    >>> @jvp(shifted, wrt="x")
+    ... def shifted_jvp(x_dot, ans, x, by):
+    ...     return x_dot
+    >>> find(shifted).jvps["x"](2.0, shifted(1.0, 5.0), 1.0, 5.0)
+    2.0
+    """
 
     def register(body: F) -> F:
         new = Rule(body.__name__, functions, body, skip=2, jvps={wrt: body})
-        registry.update(functions, lambda earlier: Facts(**facts).declare(_merged(earlier, new)))
+        registry.update(functions, lambda earlier: Facts(**facts).declare(merged(earlier, new)))
         return body
 
     return register
 
 
 def zero_derivative(*functions: Any, **facts: Any) -> None:
-    """The functions are constant almost everywhere, in all parameters (or their results are no floats at all)."""
+    """The functions are constant almost everywhere, in all parameters (or their results are no floats at all).
+
+    >>> import numpy as np
+    >>> def bucket(x):
+    ...     return np.floor(x / 10)
+    >>> zero_derivative(bucket)
+    >>> find(bucket).zero
+    True
+    """
     for function in functions:
         name = getattr(function, "__name__", str(function))
         registry.put(Facts(**facts).declare(Rule(name, (function,), function, zero=True)))
-
-
-# --- putting rules together -------------------------------------------------------------------------------------
-
-
-def _merged(earlier: Rule | None, new: Rule) -> Rule:
-    """`new` joined with what the earlier rule says of other parameters, if both have the same signature.
-
-    A derivative by a parameter that the earlier rule has in the same form replaces all it says of that parameter: its
-    tangent and its cotangent must not come from two different hands.
-    """
-    if earlier is None or earlier.zero or earlier.decomposition is not None:
-        return new
-    if _parameters(earlier) != _parameters(new):
-        return new
-    replaced = (earlier.vjps.keys() & new.vjps.keys()) | (earlier.jvps.keys() & new.jvps.keys())
-
-    def joined(attribute: str) -> dict[str, Any]:
-        kept = {p: v for p, v in getattr(earlier, attribute).items() if p not in replaced}
-        return {**kept, **getattr(new, attribute)}
-
-    return replace(
-        earlier,
-        bodies=joined("bodies"),
-        partial_index=joined("partial_index"),
-        partials=joined("partials"),
-        vjps=joined("vjps"),
-        jvps=joined("jvps"),
-        linear=(earlier.linear - replaced) | new.linear,
-        guarded=earlier.guarded or new.guarded,
-        singular=earlier.singular or new.singular,
-        choosing=earlier.choosing or new.choosing,
-    )
-
-
-def _parameters(rule: Rule) -> tuple[str, ...]:
-    """The names of a rule's parameters, in the order of its code (a signature takes long to make)."""
-    return rule.model.__code__.co_varnames[rule.skip : code_parameters(rule.model)]
-
-
-def code_parameters(function: Body) -> int:
-    """How many of a function's local names are parameters."""
-    code = function.__code__
-    variadic = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
-    return code.co_argcount + code.co_kwonlyargcount + variadic
-
-
-def _positions(body: Body, skip: int = 1) -> dict[str, int]:
-    """The positions of the parameters of a body among those that are the function's own."""
-    code = body.__code__
-    return {name: i for i, name in enumerate(code.co_varnames[skip : code.co_argcount])}
-
-
-def _leading(body: Body) -> tuple[str, ...]:
-    """The parameters of a body that have no default, after `ans`."""
-    code, defaults = body.__code__, body.__defaults__ or ()
-    return code.co_varnames[1 : code.co_argcount - len(defaults)]
-
-
-def _component(body: Body, index: int | None) -> Body:
-    """The partial of one parameter: the body itself, or one item of the tuple that it returns."""
-    if index is None:
-        return body
-
-    def partial(*args: Any, **kwargs: Any) -> Any:
-        return body(*args, **kwargs)[index]
-
-    # What a generated source says of it.
-    partial.__module__, partial.__qualname__ = body.__module__, f"{body.__name__}(...)[{index}]"
-    return partial
-
-
-def _reader(body: Body, name: str) -> Callable[[Sequence[Any], Mapping[str, Any]], Any]:
-    """Finds the value of a parameter among the arguments of a call."""
-    position = _positions(body).get(name)
-    if position is None:
-        return lambda params, kwargs: kwargs[name]
-    return lambda params, kwargs: params[position]
-
-
-def _vjp_of(partial: Body, value: Callable[..., Any], guard: bool, choosing: bool) -> Body:
-    """The cotangent of a parameter from its partial."""
-
-    def elementwise_vjp(g: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
-        if guard:
-            product = guarded_multiply(g, _slope(partial, ans, params, kwargs))
-        elif choosing:
-            product = guarded_multiply(partial(ans, *params, **kwargs), g)
-        else:
-            product = g * partial(ans, *params, **kwargs)
-        return unbroadcast(product, shape_of(value(params, kwargs)))
-
-    return elementwise_vjp
-
-
-def _jvp_of(partial: Body, guard: bool, choosing: bool) -> Body:
-    """The tangent of the result from the partial of one parameter."""
-
-    def elementwise_jvp(p_dot: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
-        if guard:
-            product = guarded_multiply(p_dot, _slope(partial, ans, params, kwargs))
-        elif choosing:
-            product = guarded_multiply(partial(ans, *params, **kwargs), p_dot)
-        else:
-            product = partial(ans, *params, **kwargs) * p_dot
-        return real_if_real(unbroadcast(product, shape_of(ans)), ans)
-
-    return elementwise_jvp
-
-
-def _slope(partial: Body, ans: Any, params: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A partial that may be infinite: Python's numbers, which cannot say so, are taken as NumPy's."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        try:
-            return partial(ans, *params, **kwargs)
-        except ZeroDivisionError:
-            return partial(
-                *(np.asarray(v)[()] if isinstance(v, (float, complex)) else v for v in (ans, *params)), **kwargs
-            )
-
-
-def _itself(function: Any, position: int, body: Body) -> Body:
-    """The tangent of a function that is linear in one parameter."""
-    defaults = body.__kwdefaults__ or {}
-
-    def linear_jvp(p_dot: Any, ans: Any, *params: Any, **kwargs: Any) -> Any:
-        given = {k: v for k, v in kwargs.items() if k not in defaults or v is not defaults[k]}
-        return _call(function, (*params[:position], p_dot, *params[position + 1 :]), given)
-
-    return linear_jvp
-
-
-def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The function's result; methods and attributes of arrays are looked up, as on anything that acts as an array."""
-    if isinstance(function, GetSetDescriptorType):
-        return getattr(args[0], function.__name__)
-    if isinstance(function, MethodDescriptorType):
-        return getattr(args[0], function.__name__)(*args[1:], **kwargs)
-    return function(*args, **kwargs)

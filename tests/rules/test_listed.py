@@ -40,6 +40,34 @@ Each serves reverse mode, forward mode, the tape and derivatives of higher order
 they have a derivative at all, such as comparisons and rounding, are listed apart. Of any other function s2s says that a
 rule is missing, and how to add it; your own functions need none. The methods `reduce`, `accumulate`, `reduceat` and
 `outer` of NumPy's elementwise functions of two arguments have theirs, too.
+
+A function that is not here, of whatever library, gets a rule of yours in a few lines, in one of five forms. It serves
+all modes, and what is compiled already notices it:
+
+    @s2s.rules.elementwise(lib.softplus)          # the slope of each element; a tuple of them for several parameters
+    def softplus(ans, x):
+        return 1 - np.exp(-ans)
+
+    @s2s.rules.decompose(lib.contrast)            # plain NumPy that computes the same
+    def contrast(x):
+        return np.max(x) - np.min(x)
+
+    @s2s.rules.linear(lib.blurred, wrt="x")       # the transpose of what is linear: g is the cotangent of the result
+    def blurred(g, ans, x, width=1):
+        return (g + np.roll(g, -width, -1)) / 2
+
+    @s2s.rules.vjp(lib.energy, wrt="x")           # the cotangent of x, and below it the tangent of the result
+    def energy_vjp(g, ans, x, k):
+        return g * 2 * k * x
+
+    @s2s.rules.jvp(lib.energy, wrt="x")
+    def energy_jvp(x_dot, ans, x, k):
+        return np.sum(2 * k * x * x_dot)
+
+    s2s.rules.zero_derivative(lib.level)
+
+A method is named by its class: `@s2s.rules.elementwise(Model.predict, wrt="x")` with a body `(ans, self, x)`. Its calls
+are known where they are compiled; in a function that is recorded, call it as `Model.predict(model, x)`.
 """
 
 

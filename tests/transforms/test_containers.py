@@ -301,7 +301,7 @@ def test_shape_parameters_of_draws_are_refused():
     def fun(x):
         return np.random.standard_t(x[0])
 
-    with pytest.raises(s2s.MissingRuleError):
+    with pytest.raises(s2s.S2SError):
         s2s.grad(fun, strict=True)(X)
 
 
