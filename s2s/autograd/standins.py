@@ -20,6 +20,7 @@ from s2s.autograd.nodes import plain
 from s2s.autograd.proxies import TYPES, TypeProxy, has_value, values_within
 from s2s.autograd.value import ndarray
 from s2s.kinds import is_random_generator
+from s2s.rules.callbacks import written
 
 
 def _is_active(tree: Any) -> bool:
@@ -182,4 +183,7 @@ def standin(value: Any, counterpart: Callable[[Any], Any]) -> Any:
         return Vectorized(value, counterpart)
     if is_random_generator(type(value)):
         return Drawing(value)
+    ours = written(value)
+    if ours is not None:
+        return counterpart(ours)
     return next((made for original, made in _STANDINS if original is value), None)

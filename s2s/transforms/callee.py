@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -42,8 +43,14 @@ def attribute_kind(owner: Kind, attr: str) -> Kind:
     if attr == "ndim" and ndim is not None:
         return K.Int(ndim)
     if isinstance(owner, (K.Array, K.Scalar, K.Int, K.Bool)):
-        return result_kind(_GETTERS.setdefault(attr, operator.attrgetter(attr)), (owner,))
+        found = result_kind(_GETTERS.setdefault(attr, operator.attrgetter(attr)), (owner,))
+        return K.UNKNOWN if _is_method(found) else found
     return K.UNKNOWN
+
+
+def _is_method(kind: Kind) -> bool:
+    """Whether an attribute of a sample is a method, which is bound to the sample."""
+    return isinstance(kind, K.Static) and isinstance(kind.value, types.BuiltinFunctionType)
 
 
 _GETTERS: dict[str, Any] = {}
@@ -95,8 +102,8 @@ def operation(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[
         return operator.getitem, [node.value, node.slice], {}
     if isinstance(node, gast.Attribute):
         owner = kind(node.value)
-        cls = np.ndarray if isinstance(owner, (K.Array, K.Scalar)) else None
-        return getattr(cls, node.attr, None), [node.value], {}
+        found = getattr(np.ndarray, node.attr, None) if isinstance(owner, (K.Array, K.Scalar)) else None
+        return None if isinstance(found, types.MethodDescriptorType) else found, [node.value], {}
     if isinstance(node, gast.Call):
         function, operands = callee(node, kind, local)
         return function, operands, {k.arg: k.value for k in node.keywords}

@@ -16,6 +16,7 @@ import gast
 from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import MISSING, Function, Scope
+from s2s.rules.callbacks import written
 from s2s.transforms.classes import DEEPEST, depth, is_plain, value_of_path
 from s2s.transforms.copies import assignments
 from s2s.transforms.inline import inline_calls
@@ -74,6 +75,9 @@ def _resolve(call: Any, scope: Scope, program: Program) -> Any:
     value = value_of_path(call.func, scope)
     if value is MISSING and isinstance(call.func, gast.Attribute):
         value = _method(call.func, scope)
+    ours = None if value is MISSING else written(value)
+    if ours is not None:
+        return program.callee(ours)
     if not isinstance(value, (types.FunctionType, types.MethodType)):
         return None
     if rules.find(getattr(value, "__func__", value)) is not None:

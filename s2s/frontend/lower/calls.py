@@ -14,6 +14,7 @@ import gast
 from s2s.frontend.lower import names
 from s2s.frontend.lower.access import path
 from s2s.frontend.lower.folds import folded
+from s2s.frontend.lower.getters import attribute
 from s2s.frontend.lower.lowering import Lowering, lowers
 from s2s.frontend.lower.orders import ordered
 from s2s.frontend.lower.partials import partial
@@ -26,7 +27,7 @@ def call(low: Lowering, node: Any) -> Any:
     arguments = [*node.args, *node.keywords]
     if names.reads_frame(function, len(arguments)):
         raise low.refuse(f"a call of {function.__name__}", node)
-    for form in (taken, ordered, folded, partial):
+    for form in (taken, ordered, folded, partial, attribute):
         value = form(low, function, node)
         if value is not None:
             return value
