@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,9 +36,7 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     if kwargs.get("where", True) is True:
         kwargs.pop("where", None)
     elif method == "__call__" and (_active(inputs) or _active(out)):
-        raise TypeError(
-            f"where= of {ufunc.__name__} cannot be differentiated; use np.where({ufunc.__name__}(...), ...)"
-        )
+        return _masked(ufunc, inputs, kwargs, out)
     if method == "at":
         return _at(ufunc, *inputs)
     result = _plainly(ufunc, inputs, kwargs) if method == "__call__" else _by_method(ufunc, method, inputs, kwargs)
@@ -46,6 +45,16 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     if isinstance(result, tuple) and len(out) == len(result):
         return tuple(map(lambda r, o: r if o is None else store(r, o, ufunc.__name__), result, out))
     return store(result, out[0], ufunc.__name__)
+
+
+def _masked(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
+    """`where=`: elsewhere the result is what `out` holds, and of what the function is there nothing is to be heard."""
+    if out is None or len(out) != 1 or ufunc.nout != 1:
+        raise TypeError(f"where= of {ufunc.__name__} without out= leaves elements as they come: use np.where")
+    mask = plain(kwargs.pop("where"))
+    with np.errstate(all="ignore"):
+        result = _plainly(ufunc, inputs, kwargs)
+    return store(apply(np.where, (mask, result, apply(np.copy, out))), out[0], ufunc.__name__)
 
 
 def _plainly(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -67,13 +76,32 @@ def _at(ufunc: np.ufunc, target: Any, index: Any, *values: Any) -> None:
         scatter_add(target, index, value if ufunc is np.add else np.negative(value))
         return
     if _active((target, *values)):
-        raise missing(getattr(ufunc, "at"))  # noqa: B009 - a method of a ufunc, by name
+        return _in_rounds(ufunc, target, plain(index), values)
     if isinstance(target, Value):
         changed = np.array(target._data)
         ufunc.at(changed, plain(index), *plain(list(values)))
         assign(target, ..., changed, f"{ufunc.__name__}.at")
         return
     ufunc.at(target, plain(index), *plain(list(values)))
+
+
+def _in_rounds(ufunc: np.ufunc, target: Any, index: Any, values: tuple[Any, ...]) -> None:
+    """`ufunc.at` by places of a row: each round takes every place once that is named so often at least."""
+    places: Any = np.asarray(index)
+    if not isinstance(target, Value) or np.ndim(plain(target)) != 1 or places.dtype.kind not in "iu":
+        raise missing(getattr(ufunc, "at"))  # noqa: B009 - a method of a ufunc, by name
+    places = places.ravel() % len(plain(target))
+    order = np.argsort(places, kind="stable")
+    first = np.searchsorted(places[order], places[order])
+    earlier = np.empty_like(order)
+    earlier[order] = np.arange(len(order)) - first
+    spread = [v if np.ndim(plain(v)) == 0 else apply(np.broadcast_to, (v, np.shape(index))) for v in values]
+    rows = [v if np.ndim(plain(v)) == 0 else apply(np.reshape, (v, -1)) for v in spread]
+    for turn in range(int(np.max(earlier, initial=-1)) + 1):
+        chosen = np.flatnonzero(earlier == turn)
+        operands = [v if np.ndim(plain(v)) == 0 else apply(operator.getitem, (v, chosen)) for v in rows]
+        made = _plainly(ufunc, (apply(operator.getitem, (target, places[chosen])), *operands), {})
+        assign(target, places[chosen], made, f"{ufunc.__name__}.at")
 
 
 def store(result: Any, target: Any, name: str) -> Any:

@@ -122,6 +122,10 @@ class Variable(Member, Convertible):
         """Sort in place."""
         assign(self, ..., apply(np.sort, (self, axis)), "sort")
 
+    def partition(self, kth: Any, axis: int = -1) -> None:
+        """Bring the elements at some positions of the sorted array to their places, smaller ones before them."""
+        assign(self, ..., apply(np.partition, (self, kth, axis)), "partition")
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if kwargs or method != "__call__" or ufunc in ufuncs.COMPARISONS:
             return ufuncs.call(ufunc, method, inputs, kwargs)
