@@ -30,7 +30,7 @@ from s2s.runtime.catching import caught
 from s2s.runtime.stores import append, drop_last, private, set_item
 from s2s.transforms.bound import unsettled
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
-from s2s.transforms.conduct import followed
+from s2s.transforms.conduct import followed, ours
 from s2s.transforms.copies import assignments
 from s2s.transforms.decided import identical, known_result, static_result, truth
 from s2s.transforms.dims import Shape, Sizes
@@ -318,6 +318,9 @@ class _Inference:
             return iterator_kind(function, (*args, *(kind for _, kind in keywords)))
         user = user_callee(uncached(function), node)
         if user is not None:
+            sampled = result_kind(function, args, keywords) if ours(function) else K.UNKNOWN
+            if sampled != K.UNKNOWN:
+                return sampled
             return K.UNKNOWN if self.program is None else self.program.result(user, args)
         rule = rules.find(function)
         if rule is not None and rule.kind is not None:

@@ -23,7 +23,7 @@ from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases, Holders, written_in
 from s2s.transforms.callee import attribute_kind
-from s2s.transforms.conduct import followed, in_numpy
+from s2s.transforms.conduct import followed, in_numpy, ours
 from s2s.transforms.copies import assignments, copies
 from s2s.transforms.givenback import Given
 from s2s.transforms.infer import COPYING, expression_kinds, infer
@@ -331,7 +331,7 @@ class Mutation:
         user = user_callee(function, call)
         if user is not None and user.recorded:
             return None  # it is seen to when the program runs
-        if user is not None and self.program.callee(user.function) is not None:
+        if user is not None and not ours(function) and self.program.callee(user.function) is not None:
             return Given(self, user, call, origin).stored(function)
         self.refuse(call, function, origin)
         return None

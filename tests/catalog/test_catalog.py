@@ -22,7 +22,19 @@ SAMPLES = weighing.samples((1,))
 KINKS = weighing.samples((1,), "kinks")
 OTHERS = [*weighing.samples((2, 3)), *weighing.samples((1, 2, 3), modules=weighing.FURTHER)]
 # Of these modules nothing is missing.
-WHOLE = weighing.samples((1, 2, 3), modules=("numpy.fft", "numpy.linalg", "numpy.lib.stride_tricks", "cmath", "math"))
+WHOLE = [
+    sample
+    for sample in weighing.samples(
+        (1, 2, 3),
+        modules=(
+            "numpy.fft", "numpy.linalg", "numpy.lib.stride_tricks", "numpy.polynomial", "numpy.ufunc", "numpy.random",
+            "cmath", "math", "operator",
+        ),
+    )
+    if sample["id"] != "numpy.polynomial.Polynomial#1"  # objects of a class of NumPy's
+]  # fmt: skip
+# These are recorded.
+RECORDED = {"numpy.ufunc.at#4", "numpy.ufunc.out#3", "numpy.ufunc.where#0", "numpy.ufunc.where#2", "operator.imatmul#0"}
 # The eigenvalues of a real matrix may be complex, which its kind does not tell.
 OF_UNKNOWN_KIND = ("numpy.linalg.eig#0", "numpy.linalg.eigvals#0", "numpy.linalg.eigvals#1")
 
@@ -132,7 +144,7 @@ def test_compiled_gradient_takes_the_agreed_slope_at_kinks(sample: Sample) -> No
 def test_whole_modules_are_differentiated_in_every_mode(sample: Sample) -> None:
     about = case(sample["id"])
     about.assert_gradient(tape_gradient(about))
-    if sample["id"] not in OF_UNKNOWN_KIND:
+    if sample["id"] not in RECORDED and sample["id"] not in OF_UNKNOWN_KIND:
         about.assert_gradient(compiled_gradient(about))
         if sample["id"] not in NO_TANGENT:
             assert_tangent(about)

@@ -12,7 +12,8 @@ import numpy as np
 from tests.catalog import catalog
 
 MODULES = ("numpy", "numpy.linalg", "numpy.ndarray", "math", "operator", "builtins")
-FURTHER = ("numpy.fft", "numpy.emath", "numpy.lib.stride_tricks", "numpy.polynomial", "cmath", "scipy.special")
+FURTHER = ("numpy.fft", "numpy.emath", "numpy.lib.stride_tricks", "numpy.polynomial", "numpy.ufunc", "numpy.random",
+           "cmath", "scipy.special")  # fmt: skip
 
 
 def samples(tiers: tuple[int, ...], key: str = "samples", modules: tuple[str, ...] = MODULES) -> list[dict[str, Any]]:
