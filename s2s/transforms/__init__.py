@@ -46,6 +46,7 @@ loops       loops over values -> loops over indices
 scalarise   containers built and taken apart again -> names
 leaves      items of container arguments -> names, once, at the start
 sequences   lists among NumPy's operands -> arrays
+outside     variables that are not the function's own are read into names, where they may be assigned meanwhile
 stores      what is written into gets a new version, and so do its views
 activity    which names carry derivatives
 repeats     whether the program may be run again (forward mode)

@@ -153,9 +153,10 @@ class Aliases:
 
     def shared(self, node: Any) -> set[str]:
         """The names whose memory the value of an expression may share."""
-        return {n for n in self._shared(node) if n in self.operations.local and self.tracked(n)}
+        return {n for n in self.names_shared(node) if n in self.operations.local and self.tracked(n)}
 
-    def _shared(self, node: Any) -> set[str]:
+    def names_shared(self, node: Any) -> set[str]:
+        """The names, local or not, whose memory the value of an expression may share."""
         if isinstance(node, (gast.Compare, gast.JoinedStr)):
             return set()
         if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Subscript, gast.Call)):
@@ -175,8 +176,8 @@ class Holders(Aliases):
         reached = name in self.fn.facts.kinds  # no value reaches the items of a list that is always empty
         return reached and is_container(self.kind(core.name(name)))
 
-    def _shared(self, node: Any) -> set[str]:
-        found = super()._shared(node)
+    def names_shared(self, node: Any) -> set[str]:
+        found = super().names_shared(node)
         return {n for n in found if may_hold_containers(self.kind(core.name(n)))} if self.is_new(node) else found
 
     def is_new(self, node: Any) -> bool:

@@ -28,6 +28,7 @@ from s2s.transforms.leaves import leaves
 from s2s.transforms.loops import loops
 from s2s.transforms.mutation import mutation
 from s2s.transforms.opposites import opposites
+from s2s.transforms.outside import outside
 from s2s.transforms.pairs import pairs
 from s2s.transforms.prune import prune
 from s2s.transforms.rename import rename
@@ -47,7 +48,7 @@ Pass = Callable[[Function, Task], Function]
 
 ANALYSE: tuple[Pass, ...] = (
     valued, inline, tries, pairs, versions, copies, infer, prune, apart, opposites, mutation, loops,
-    scalarise, leaves, copies, infer, sequences, stores, prune, activity,
+    scalarise, leaves, copies, infer, sequences, outside, stores, prune, activity,
 )  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, buffers, simplify, fold, rename, comment)
 
