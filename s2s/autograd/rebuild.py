@@ -17,6 +17,7 @@ from typing import Any
 
 from s2s.autograd import dispatch, operation
 from s2s.autograd.proxies import TYPES, FunctionProxy, ModuleProxy, has_value, is_library, package, proxied_builtins
+from s2s.autograd.routes import Routes
 from s2s.autograd.standins import standin
 from s2s.autograd.strip import NameIn
 from s2s.autograd.traced import Traced
@@ -120,7 +121,9 @@ def watching(watch: Watch) -> Iterator[None]:
 class Rebuilder:
     """Rebuilds functions for one record; equal things get one counterpart."""
 
-    def __init__(self) -> None:
+    def __init__(self, routes: Routes | None = None) -> None:
+        """routes: what is reached in two ways in this record."""
+        self._routes = routes
         self.builtins = proxied_builtins(self.counterpart)
         self.unrebuilt = Unrebuilt()
         self._made: dict[int, tuple[Any, Any]] = {}
@@ -196,6 +199,8 @@ class Rebuilder:
         else:
             known[1].guard = "two names share the memory of one array"
         traced._storage = known[1]
+        if self._routes is not None:
+            known[1].guard = known[1].guard or self._routes.named(value)
         for copy in self.copies.get(id(root), ()):
             self._apart(copy.storage(), known[1])
         return traced

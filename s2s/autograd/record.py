@@ -25,6 +25,7 @@ from s2s.autograd import dispatch, modes
 from s2s.autograd.border import fit
 from s2s.autograd.engine import key, sweep
 from s2s.autograd.rebuild import Rebuilder, is_full
+from s2s.autograd.routes import Routes
 from s2s.autograd.strip import strip, stripped
 from s2s.autograd.traced import Traced, refusals
 from s2s.autograd.value import Identity, Node, Value, dtype_of, ndarray
@@ -83,13 +84,15 @@ def record(
     """
     bound = inspect.signature(f, follow_wrapped=False).bind(*args, **kwargs)
     bound.apply_defaults()
-    rebuilder = Rebuilder()
+    rebuilder = Rebuilder(routes := Routes(f, bound.arguments))
     if isinstance(f, types.FunctionType):
         rebuilder.unrebuilt.exempt(f.__code__)
     entry = _Entry(rebuilder)
     leaves: dict[str, tuple[Any, list[Leaf]]] = {}
     copies: dict[str, list[tuple[Any, Any]]] = {}
-    for name, value in bound.arguments.items():
+    made: list[tuple[Any, Any]] = []
+    passed = dict(bound.arguments)
+    for name, value in passed.items():
         given, structure = pytree.flatten(value)
         made = [entry.argument(leaf, name in wrt) for leaf in given]
         copies[name] = [(leaf, traced) for leaf, (traced, _) in zip(given, made, strict=True)]
@@ -105,12 +108,14 @@ def record(
     if unknown:
         raise ArgumentError(f"{_name(f)} has no parameter {unknown[0]!r}", hint=f"it has {list(bound.arguments)}")
     entry.guard()
+    routes.arguments(passed, bound.arguments)
     _nesting.places.append([])
     try:
         with modes.enable_grad():
             output = [_callable(f, rebuilder)(*bound.args, **bound.kwargs)]
         if refusals.found:
             raise refusals.found[0]
+        routes.check()
         if check is not None:
             del made  # only what it is told of may hold values of the record
             check(Ran(output, bound.arguments, copies, leaves, rebuilder))
