@@ -136,9 +136,9 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, strict: boo
 
     Returns `(out, pullback)`. `pullback(out_bar)` takes a cotangent like `out`, and gives a tuple with one cotangent
     for each primal, of its shape, dtype and structure; None for a primal that has no derivative, an integer for one.
-    The function runs once, and the pullback may be called any number of times; arrays that the function reads from
-    globals or objects must not change in between. Raises ArgumentError for a cotangent of another shape, dtype or
-    structure.
+    The function runs once, and the pullback may be called any number of times. It has the numbers and arrays that the
+    function has read, whatever globals, closures and objects hold by then; but arrays that they held are not copied,
+    and must not be written into in between. Raises ArgumentError for a cotangent of another shape, dtype or structure.
 
     >>> import numpy as np
     >>> import s2s
@@ -159,7 +159,8 @@ def linearize(f: Callable[..., Any], *primals: Any, strict: bool = False) -> tup
 
     Returns `(out, pushforward)`. `pushforward(*tangents)` takes one tangent for each primal and like it, None for one
     that stays as it is, and gives the tangent of the value: `jvp(f, primals, tangents)[1]`. It may be called any number
-    of times, and keeps to the arguments as they were when it was made.
+    of times, and keeps to the arguments as they were when it was made. It reads globals, closures and objects again:
+    where these hold something else by then it raises ArgumentError; arrays that they hold must not be written into.
 
     >>> import numpy as np
     >>> import s2s

@@ -22,6 +22,7 @@ from s2s.compiler.fallback import strict_error
 from s2s.compiler.given import Values, bound_values, kept
 from s2s.compiler.layout import Layout, layout_of
 from s2s.compiler.reliance import contents
+from s2s.compiler.shared import Read
 from s2s.compiler.store import Compiled
 from s2s.compiler.target import target_of
 from s2s.errors import ArgumentError, NotCompiled, S2SError
@@ -101,6 +102,7 @@ class Forward:
         self.values = values
         self.once = once
         self.args, self.keywords = driver.layout.spread(values)
+        self._read: Read | None = None
         self.nested = contains_variable([*values.values(), *contents(driver.function)])
 
     @cached_property
@@ -122,7 +124,9 @@ class Forward:
     def keep(self) -> None:
         """Go on with copies of the arguments, so that they may be written into between two calls of `push`."""
         if not self.nested and self.refusal is None:
-            self.args, self.keywords = self.driver.layout.spread(kept(self.values))
+            values = kept(self.values)
+            self.args, self.keywords = self.driver.layout.spread(values)
+            self._read = Read(self.driver.function, values)
 
     def push(self, dots: Mapping[str, Any]) -> tuple[Any, Any]:
         """The value, and its tangent."""
@@ -130,6 +134,12 @@ class Forward:
             return self._within.push(dots)
         if self.refusal is not None:
             return self._record.push(dots)
+        if self._read is not None and not self._read.is_as_it_was():
+            raise ArgumentError(
+                f"a global, closure variable or attribute that {self.driver.function.__name__} reads has changed since "
+                "it was linearized",
+                hint="call linearize again, or vjp, which keeps what was read.",
+            )
         keywords = dict(zip(self._tangents, dots.values()))
         try:
             assert self.compiled.built is not None

@@ -7,13 +7,13 @@ through objects is told by the names of attributes that the function, and those 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from s2s.runtime.reach import mentioned, reached
+from s2s.runtime.reach import mentioned, reached, visited
 from s2s.runtime.stores import disjoint
 
 
@@ -42,12 +42,48 @@ def reaches_nothing(function: FunctionType) -> bool:
 
 def _elsewhere(function: FunctionType, values: list[Any]) -> list[Any]:
     """What is reached from a function and some values."""
+    return _found(reached, function, values)
+
+
+def _found(walk: Callable[..., Iterable[Any]], function: FunctionType, values: Iterable[Any]) -> list[Any]:
+    """What a walk from a function and some values finds, by the attributes that the functions on the way mention."""
     names = {*mentioned(function.__code__)}
     while True:
         count = len(names)
-        found = [*reached([function, *values], names)]
+        found = [*walk([function, *values], names)]
         if len(names) == count:
             return found
+
+
+class Read:
+    """What a function reads besides numbers and arrays that it is given: globals, cells, and what objects hold.
+
+    >>> held = [1.0]
+    >>> read = Read(lambda x: x * held[0], {"x": 2.0})
+    >>> held[0] = 3.0
+    >>> read.is_as_it_was()
+    False
+    """
+
+    def __init__(self, function: FunctionType, values: Mapping[str, Any]) -> None:
+        self._function = function
+        self._values = values
+        self._before = self._now()
+
+    def _now(self) -> list[Any]:
+        return _found(visited, self._function, self._values.values())
+
+    def is_as_it_was(self) -> bool:
+        """Whether all of it is the same: numbers by value, all else by identity. Elements of arrays do not count."""
+        now = self._now()
+        return len(now) == len(self._before) and all(map(_is_same, now, self._before))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    is_number = isinstance(one, (int, float, complex, np.generic, str)) and type(one) is type(other)
+    return is_number and bool(one == other or (one != one and other != other))
 
 
 def _meets_itself(found: list[Any]) -> bool:

@@ -380,3 +380,225 @@ def test_arguments_may_be_written_into_between_a_linearization_and_its_use():
     want = np.sum(np.cos(x) * w)
     x[:] = w[:] = 0.0
     assert push(np.ones(3), None) == pytest.approx(want)
+
+
+# --- on the tape ---
+
+
+@pytest.mark.parametrize("made", SHARED)
+def test_what_somebody_else_holds_is_refused_on_the_tape(made):
+    f, args = made()
+    for way in ways(f, args):
+        with warnings.catch_warnings(), pytest.raises(s2s.InplaceModificationError):
+            warnings.simplefilter("ignore")
+            way()
+
+
+class Layer:
+    """Of which a method writes into what it holds."""
+
+    def __init__(self):
+        self.h = vector()
+        self.items = [2.0]
+
+    def step(self, x):
+        self.h[0] = 7.0
+        return np.sum(self.h * x)
+
+    def read(self, x):
+        return np.sum(self.h * x * x) + len({*self.items})
+
+
+def recorded(f):
+    """The function with a statement that is not compiled."""
+
+    def on_the_tape(*args):
+        exec("")  # noqa: S102
+        return f(*args)
+
+    return on_the_tape
+
+
+def lists_with_active_values(p, q):
+    p.append(q[0])
+    q[0] = q[0] * 3
+    return np.sum(p[-1] * p[0] * q[0])
+
+
+def integers(x, a, b):
+    a[0] = 5
+    return np.sum(x) * b[0]
+
+
+def attributes(x, o, p):
+    o.n = 5.0
+    return np.sum(x) * p.n
+
+
+def integers_of_a_list(x, a, held):
+    a[0] = 5
+    return np.sum(x) * held[0][0]
+
+
+def written_by_a_helper_object(x):
+    y = np.sum(KNOWN * x**2)
+    WRITER.write()
+    return y + np.sum(KNOWN * x)
+
+
+KNOWN = np.ones(3)
+
+
+class Writer:
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+    def write(self):
+        KNOWN[:] = 4.0
+
+
+WRITER = Writer()
+
+
+def tape_cases():
+    layer = Layer()
+    held = [vector()]
+    numbers = np.array([1, 2])
+    box = types.SimpleNamespace(n=1.0)
+    yield layer.step, (layer.h,)
+    yield recorded(lists_with_active_values), (held, held)
+    yield recorded(integers), (vector(), numbers, numbers)
+    yield recorded(integers), (vector(), numbers[:1], numbers)
+    yield recorded(integers_of_a_list), (vector(), numbers, [numbers])
+    yield recorded(attributes), (vector(), box, box)
+    yield recorded(of_module), (vector(), OF_MODULE)
+    yield written_by_a_helper_object, (vector(),)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_the_tape_refuses_writes_into_what_is_reached_in_two_ways(number):
+    f, args = [*tape_cases()][number]
+    with warnings.catch_warnings(), pytest.raises(s2s.InplaceModificationError):
+        warnings.simplefilter("ignore")
+        s2s.grad(f)(*args)
+    KNOWN[:] = 1.0
+
+
+def test_the_tape_reads_what_is_reached_in_two_ways():
+    layer, held, numbers = Layer(), [vector()], np.array([1, 2])
+    x = layer.h.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_allclose(s2s.grad(layer.read)(layer.h), 2 * x * x)
+        both = s2s.grad(recorded(lambda p, q: np.sum(p[0] * q[0])), (0, 1))(held, held)
+        gradient = s2s.grad(recorded(lambda x, a, b: np.sum(x) * (a[0] + b[0])))(x, numbers, numbers)
+    for (part,) in both:
+        np.testing.assert_allclose(part, held[0])
+    np.testing.assert_allclose(gradient, np.full(3, 2.0))
+
+
+def test_the_tape_writes_into_arguments_of_their_own():
+    def f(x, held):
+        held.append(2.0)
+        x[0] = 3.0
+        return np.sum(x * x) * held[-1]
+
+    x = vector()
+    with pytest.warns(s2s.FallbackWarning):
+        gradient = s2s.grad(recorded(f))(x, [1.0])
+    np.testing.assert_allclose(gradient, 4 * x * [0.0, 1.0, 1.0])
+
+
+# --- each of these by itself, as planted bugs are found by them ---
+
+
+def test_a_reversed_array_is_a_copy_when_it_is_flattened():
+    m = np.arange(6.0).reshape(2, 3)[:, ::-1]
+    assert s2s.vjp(reshaped, m, strict=True)[0] == reshaped(np.arange(6.0).reshape(2, 3)[:, ::-1])
+
+
+def test_an_attribute_that_shares_memory():
+    y = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(UnsupportedSyntaxError, match="shares memory"):
+        s2s.grad(by_attribute, strict=True)(y, Box(v=y))
+
+
+def test_a_list_that_is_passed_twice_on_the_tape():
+    held = [1.0]
+    with warnings.catch_warnings(), pytest.raises(s2s.InplaceModificationError):
+        warnings.simplefilter("ignore")
+        s2s.grad(appends)(np.ones(3), held, held)
+
+
+# --- what is read later ---
+
+
+class Affine:
+    def __init__(self):
+        self.w = np.eye(3)
+        self.scale = 2.0
+
+    def forward(self, x):
+        return self.w @ x**2 * self.scale
+
+
+SCALE, OFFSETS = 2.0, {"a": np.ones(3), "s": [3.0]}
+
+
+def of_globals(x):
+    s = x * OFFSETS["a"]
+    for _ in range(3):
+        s = s * x * SCALE
+    return s * OFFSETS["s"][0]
+
+
+def changes_to_globals():
+    def rebound():
+        global SCALE
+        SCALE = 5.0
+
+    def in_a_dict():
+        OFFSETS["a"] = np.zeros(3)
+
+    def in_a_list():
+        OFFSETS["s"][0] = 0.0
+
+    return rebound, in_a_dict, in_a_list
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_globals_that_change_between_the_sweeps(number):
+    global SCALE
+    x, bar = vector(), vector()
+    want = bar * 4 * x**3 * 24.0
+    _, pull = s2s.vjp(of_globals, x, strict=True)
+    out, push = s2s.linearize(of_globals, x, strict=True)
+    np.testing.assert_allclose(push(bar), want)
+    try:
+        changes_to_globals()[number]()
+        np.testing.assert_allclose(pull(bar)[0], want)
+        with pytest.raises(s2s.S2SError, match="has changed since"):
+            push(bar)
+    finally:
+        SCALE = 2.0
+        OFFSETS.update(a=np.ones(3), s=[3.0])
+
+
+def test_attributes_and_cells_that_change_between_the_sweeps():
+    model, x, bar, factor = Affine(), vector(), vector(), 3.0
+
+    def f(x, m):
+        return m.forward(x) * factor
+
+    for g, others, times in ((model.forward, (), 1.0), (f, (model,), 3.0)):
+        model.w, model.scale, factor = np.eye(3), 2.0, 3.0
+        still = (None,) * len(others)
+        _, pull = s2s.vjp(g, x, *others, strict=True)
+        _, push = s2s.linearize(g, x, *others, strict=True)
+        np.testing.assert_allclose(push(bar, *still), 4 * x * bar * times)
+        model.unread = 1.0
+        np.testing.assert_allclose(push(bar, *still), 4 * x * bar * times)
+        model.w, model.scale, factor = np.zeros((3, 3)), 0.0, 0.0
+        np.testing.assert_allclose(pull(bar)[0], 4 * x * bar * times)
+        with pytest.raises(s2s.S2SError, match="has changed since"):
+            push(bar, *still)
