@@ -30,6 +30,7 @@ class _Checker:
     def __init__(self, function: Function) -> None:
         self.local = function.local_names()
         self.function = function
+        self.seen: set[int] = set()
 
     def fail(self, what: str, node: Any) -> None:
         raise CoreError(f"not Core Python: {what}: {gast.dump(node)[:300]}", origin=self.function.origin)
@@ -129,6 +130,8 @@ class _Checker:
 
     def statement(self, stmt: Any) -> None:
         self.need(hasattr(stmt, "origin"), "no origin", stmt)
+        self.need(id(stmt) not in self.seen, "a statement in two places", stmt)
+        self.seen.add(id(stmt))
         method = getattr(self, f"statement_{type(stmt).__name__}", None)
         if method is None:
             self.fail("unknown statement", stmt)
@@ -210,6 +213,7 @@ class _Checker:
         inner = _Checker.__new__(_Checker)
         inner.function = self.function
         inner.local = own_names(stmt)
+        inner.seen = self.seen
         if body:
             inner.block(body)
         inner.atoms([last.value], last)

@@ -23,17 +23,20 @@ from dataclasses import replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s import core
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import catching
-from s2s.transforms.questions import Classes, Context, Questions, concerns, only_computes
+from s2s.transforms.questions import Classes, Context, Questions, concerns
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import like, statements
 from s2s.transforms.task import Task
 
 Open = Context | None
+# Operations, and expressions, on atoms that raise for operands that do not fit one another, at most.
+_HARMLESS = (gast.Add, gast.Sub, gast.Mult, gast.UAdd, gast.USub, gast.Not, gast.Compare, gast.Tuple, gast.List)
 # Statements, and those that run behind them if no exception was intercepted; None where none can be.
 Made = tuple[list[Any], list[Any] | None]
 
@@ -72,11 +75,18 @@ class _Tries:
     def if_failed(self, open: Any, block: list[Any], model: Any) -> list[Any]:
         return self.guarded(open, gast.IsNot(), block, model)
 
-    def guarded(self, open: Context, op: Any, block: list[Any], model: Any) -> list[Any]:
-        if not block:
-            return []
-        test = gast.Compare(core.name(open.error), [op], [core.constant(None)])
-        return self.branch(test, block, [], model)
+    def guarded(self, open: Any, op: Any, block: list[Any], model: Any) -> list[Any]:
+        return self.branch(self.compared(open, op), block, [], model) if block else []
+
+    def compared(self, open: Any, op: Any) -> Any:
+        """`error is None`, or the opposite."""
+        return gast.Compare(core.name(open.error), [op], [core.constant(None)])
+
+    def if_handled(self, open: Context, error: str, then: list[Any], otherwise: list[Any], model: Any) -> list[Any]:
+        """A branch on whether an exception is one of those that are intercepted."""
+        *before, classes = self.questions.expression(open.classes, model)
+        test = core.call(self.namer.bind("isinstance", isinstance), core.name(error), classes)
+        return [*before, *self.branch(test, then, otherwise, model)]
 
     def branch(self, test: Any, then: list[Any], otherwise: list[Any], model: Any) -> list[Any]:
         cond = self.namer.temporary("cond")
@@ -128,24 +138,31 @@ class _Tries:
         new = [self.set(inner.error, core.constant(None), stmt), *body, *final]
         if not fails:
             return new, [] if again else None
+        raised = like(gast.Raise(core.name(inner.error), None), stmt)
         if open is None:
-            again_raised = like(gast.Raise(core.name(inner.error), None), stmt)
-            return [*new, *self.if_failed(inner, [again_raised], stmt)], None
-        passing = self.if_failed(inner, [self.set(open.error, core.name(inner.error), stmt)], stmt)
+            return [*new, *self.if_failed(inner, [raised], stmt)], None
+        kept = [self.set(open.error, core.name(inner.error), stmt)]
+        if not pure:
+            kept = self.if_handled(open, inner.error, kept, [raised], stmt)
+        passing = self.if_failed(inner, kept, stmt)
         return [*new, *(self.unless_failed(open, passing, stmt) if again else passing)], []
 
     def enter(self, classes: Classes) -> Context:
         return Context(self.namer.temporary("error"), classes)
 
     def computes(self, stmt: Any) -> bool:
-        """Whether a statement does nothing that is seen when its function is left by an exception."""
+        """Whether a statement does nothing that is seen when its function is left by an exception.
+
+        It raises none of its own in place of that, but for operands that do not fit one another.
+        """
         if isinstance(stmt, gast.Assign):
-            if not isinstance(stmt.targets[0], (gast.Name, gast.Tuple)):
+            if not isinstance(stmt.targets[0], gast.Name):
                 return False
-            call = stmt.value
-            return not isinstance(call, gast.Call) or only_computes(self.questions.object(call.func), call)
+            if isinstance(stmt.value, gast.Call):
+                return isinstance(self.questions.object(stmt.value.func), np.ufunc) and not stmt.value.keywords
+            return core.is_atom(stmt.value) or isinstance(getattr(stmt.value, "op", stmt.value), _HARMLESS)
         if isinstance(stmt, gast.AugAssign):
-            return isinstance(stmt.target, gast.Name)
+            return isinstance(stmt.target, gast.Name) and isinstance(stmt.op, _HARMLESS)
         return isinstance(stmt, (gast.If, gast.For, gast.While, gast.Pass))
 
     # --- what stands in one
@@ -163,33 +180,36 @@ class _Tries:
         if open is None:
             return self.loop(stmt, open)
         before = self.questions.ask(stmt, open, core.name(self.namer.bind("iter", iter)), [stmt.iter])
-        return before, self.loop(stmt, open)[0]
+        return [*before, *self.unless_failed(open, self.loop(stmt, open)[0], stmt)], []
 
     def visit_While(self, stmt: Any, open: Open) -> Made:
         if open is None or isinstance(stmt.test, gast.Constant):
             return self.loop(stmt, open)
         # while test: body  ->  while True: go = test; stop = not go; if go: body; if stop: break
         go, stop = self.namer.temporary("go"), self.namer.temporary("stop")
-        leave = [stmt.body[-1]] if core.is_exit(stmt.body[-1]) else []
-        body = [*stmt.body[: len(stmt.body) - len(leave)], *(self.set(stop, exit.test, stmt) for exit in leave)]
+        body, leaves = _exit_of(stmt.body)
         again = [
             self.set(go, stmt.test, stmt),
             self.set(stop, gast.UnaryOp(gast.Not(), core.name(go)), stmt),
-            like(gast.If(core.name(go), body, []), stmt),
+            like(
+                gast.If(core.name(go), [*body, *([] if leaves is None else [self.set(stop, leaves, stmt)])], []), stmt
+            ),
             like(gast.If(core.name(stop), [like(gast.Break(), stmt)], []), stmt),
         ]
         return self.loop(core.rebuilt(stmt, test=core.constant(True), body=again), open)
 
     def loop(self, stmt: Any, open: Open) -> Made:
         """A loop, which an exception leaves."""
-        leave = [stmt.body[-1]] if core.is_exit(stmt.body[-1]) else []
-        body, fails = self.block(stmt.body[: len(stmt.body) - len(leave)], open)
+        inner, leaves = _exit_of(stmt.body)
+        body, fails = self.block(inner, open)
         if not fails:
-            return [core.rebuilt(stmt, body=[*body, *leave] or stmt.body)], None
+            return [core.rebuilt(stmt, body=[*body, *stmt.body[len(inner) :]] or stmt.body)], None
         leaving = self.namer.temporary("leaving")
-        before = leave[0].test if leave else core.constant(False)
-        body.append(self.set(leaving, before, stmt))
-        body += self.if_failed(open, [self.set(leaving, core.constant(True), stmt)], stmt)
+        if leaves is None:
+            body.append(self.set(leaving, self.compared(open, gast.IsNot()), stmt))
+        else:
+            kept, left = self.set(leaving, leaves, stmt), self.set(leaving, core.constant(True), stmt)
+            body += self.branch(self.compared(open, gast.Is()), [kept], [left], stmt)
         body.append(like(gast.If(core.name(leaving), [like(gast.Break(), stmt)], []), stmt))
         return [core.rebuilt(stmt, body=body)], []
 
@@ -209,10 +229,8 @@ class _Tries:
         value = core.call(self.namer.bind("raised", catching.raised), stmt.exc, cause)
         new = [self.set(open.error, value, stmt)]
         if known is None or not issubclass(known, open.classes):
-            *before, classes = self.questions.expression(open.classes, stmt)
-            test = core.call(self.namer.bind("isinstance", isinstance), core.name(open.error), classes)
             again = like(gast.Raise(core.name(open.error), None), stmt)
-            new += [*before, *self.branch(test, [], [again], stmt)]
+            new += self.if_handled(open, open.error, [], [again], stmt)
         return new, []
 
     def visit_Assert(self, stmt: Any, open: Open) -> Made:
@@ -233,10 +251,15 @@ class _Tries:
     def visit_FunctionDef(self, stmt: Any, open: Open) -> Made:
         return [stmt], None
 
-    visit_Pass = visit_FunctionDef
+    visit_Pass = visit_Break = visit_FunctionDef
 
     def simple(self, stmt: Any, open: Open) -> Made:
         """A statement, and before it the question whether it raises."""
         self.questions.note(stmt)
         asked = [] if open is None else self.questions.of(stmt, open)
         return (asked, [stmt]) if asked else ([stmt], None)
+
+
+def _exit_of(body: list[Any]) -> tuple[list[Any], Any]:
+    """The body of a loop without the exit at its end, and the condition on which that is taken; None without one."""
+    return (body[:-1], body[-1].test) if core.is_exit(body[-1]) else (body, None)

@@ -210,6 +210,89 @@ def fill_all(items, p):
     items[0][-1] = item[1] * p
 
 
+def checked(p, bound):
+    if p < bound:
+        raise ValueError(f"{p} is too small")
+    return math.sqrt(p - bound + 0.1)
+
+
+def roots(values):
+    """Raises in a loop of its own."""
+    s = 0.0
+    for value in values:
+        if value < -0.37:
+            raise ValueError("negative")
+        s += math.sqrt(value + 0.41)
+    return s * 0.3
+
+
+def whole(values, p):
+    """A loop that raises, its `else`, and what is behind it."""
+    for i in range(len(values)):
+        if values[i] < -0.63:
+            raise ValueError
+        if values[i] > 1.41:
+            break
+        p = p * 0.8 + values[i]
+    else:
+        p = p * 0.7
+    return p * 0.5
+
+
+def lenient(values, p):
+    """Handles what it raises, but for what it does not know."""
+    for value in values:
+        try:
+            if value > 1.17:
+                raise IndexError
+            p = p + roots([value, p])
+        except ValueError:
+            p = p * 0.5
+            continue
+        except IndexError:
+            return p
+        p = p - 0.1 * value
+    return p
+
+
+def drawings(values):
+    for value in values:
+        if value < -0.83:
+            raise ValueError("a drawing")
+        yield value * 0.5
+
+
+def drawn(values):
+    s = 0.0
+    for value in drawings(values):
+        s = s + value
+    return s * 0.5
+
+
+def chosen(p, key):
+    options = {"p": p * 0.5, "q": math.sin(p)}
+    if key not in options:
+        raise KeyError(key)
+    return options[key]
+
+
+def retried(p, count):
+    """What is tried until it comes out, or once too often."""
+    while True:
+        try:
+            count -= 1
+            if count > 0:
+                raise RuntimeError
+            p = p * 0.9
+            break
+        except RuntimeError:
+            if count > 2:
+                raise
+            p = p + 0.1
+            continue
+    return p
+
+
 class Line:
     def __init__(self, slope):
         self.slope = slope

@@ -20,8 +20,15 @@ from tests.programs.generator import Writer, arguments, define
 from tests.programs.inplace import InplaceWriter
 from tests.programs.lists import ListWriter
 from tests.programs.shrink import shrunk
+from tests.programs.tries import TryWriter
 from tests.programs.verify import verify
 
+WRITERS: dict[str, tuple[type[Writer], str]] = {
+    "inplace": (InplaceWriter, "programs that write in place"),
+    "lists": (ListWriter, "programs of lists that change"),
+    "containers": (ContainerWriter, "programs of dicts and lists"),
+    "tries": (TryWriter, "programs of exceptions"),
+}
 SECOND = 5  # one in so many programs is differentiated twice
 
 
@@ -127,15 +134,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--count", type=int, default=1000, help="how many programs")
     parser.add_argument("--nesting", type=int, default=3, help="how deep blocks lie in one another")
-    parser.add_argument("--inplace", action="store_true", help="programs that write in place")
-    parser.add_argument("--lists", action="store_true", help="programs of lists that change")
-    parser.add_argument("--containers", action="store_true", help="programs of dicts and lists")
+    for name, (_, what) in WRITERS.items():
+        parser.add_argument(f"--{name}", action="store_true", help=what)
     parser.add_argument("--stages", action="store_true", help="run the program after each pass too")
     parser.add_argument("--first", action="store_true", help="stop at the first that fails, and print it as it is")
     parser.add_argument("--show", action="store_true", help="print the programs and do no more")
     given = parser.parse_args(arguments)
-    writers = ((given.inplace, InplaceWriter), (given.lists, ListWriter), (given.containers, ContainerWriter))
-    writer: type[Writer] = next((writer for asked, writer in writers if asked), Writer)
+    writer = next((w for name, (w, _) in WRITERS.items() if getattr(given, name)), Writer)
     total = Findings()
     for seed in range(given.seed, given.seed + given.count):
         if given.show:

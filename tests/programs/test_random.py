@@ -4,11 +4,12 @@ import pytest
 
 from tests.programs.containers import CONTAINERS, ContainerWriter
 from tests.programs.expressions import ARRAY, MATRIX, SCALAR
-from tests.programs.generator import NOT_COMPILED, Writer
+from tests.programs.generator import EXITS, NOT_COMPILED, Writer
 from tests.programs.hunt import explore
 from tests.programs.inplace import INPLACE, InplaceWriter
 from tests.programs.lists import ListWriter
 from tests.programs.shrink import shrunk
+from tests.programs.tries import TRIES, TryWriter
 
 # What a statement of the generator is counted as, besides the kinds of its expressions.
 STATEMENTS = """assign augmented unpack star alias conditional list dict tuple effect assert errstate if elif else for
@@ -100,6 +101,30 @@ def test_programs_of_containers_use_them_in_many_ways():
     kinds = [sum(kind in program.constructs for kind in CONTAINERS) for program in programs]
     assert sum(kinds) / len(kinds) > 4
     assert min(sum(kind in program.constructs for program in programs) for kind in CONTAINERS) > 100
+
+
+def right_or_raised(found):
+    """Programs of exceptions are right, and three in ten at least are compiled and compared."""
+    counts = found.counts
+    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    assert counts["compiled"] >= 0.3 * counts["programs"], found
+    assert counts["raised"] <= 0.4 * counts["programs"], found
+
+
+@pytest.mark.parametrize("start", [0, 40])
+def test_random_programs_of_exceptions_are_right(start):
+    right_or_raised(explore(range(start, start + 40), TryWriter, nesting=3 - start // 40, each_stage=start > 0))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("start", range(10_000, 12_000, 500))
+def test_many_random_programs_of_exceptions_are_right(start):
+    right_or_raised(explore(range(start, start + 500), TryWriter))
+
+
+def test_programs_of_exceptions_reach_every_construct():
+    seen = set().union(*(TryWriter(seed).program().constructs for seed in range(600)))
+    assert {*TRIES, *EXITS} - seen == set()
 
 
 @WRITERS

@@ -416,3 +416,189 @@ def test_a_name_that_is_assigned_on_either_side_of_a_condition():
         return total
 
     holds(f, (1.5, [1.0, 2.0]), (1.5, [None, None]))
+
+
+def test_an_exception_in_a_loop_leaves_the_block_around_it():
+    def raised(x):
+        try:
+            for v in x:
+                if v < 0:
+                    raise ValueError
+            r = np.sum(np.sqrt(x))
+        except ValueError:
+            r = np.sum(x**2)
+        return r
+
+    def met(x):
+        r = x[0]
+        try:
+            for i in range(6):
+                r = r * x[i]
+            r = r * 9
+        except IndexError:
+            r = r * 3
+        return r
+
+    def with_else(x):
+        r = x[0]
+        try:
+            for i in range(3):
+                if x[i] < 0:
+                    raise ValueError
+            else:
+                r = r * 100
+        except ValueError:
+            r = r * 3
+        return r
+
+    def asserted(x):
+        r = x[0]
+        try:
+            for v in x:
+                assert v > 0
+        except AssertionError:
+            r = r * 3
+        else:
+            r = r * x[1]
+        return r
+
+    def nested(x):
+        r = x[0]
+        try:
+            for i in range(3):
+                for v in x:
+                    r = r * 1.1 + v
+                    if v < 0:
+                        raise KeyError
+                r = r * x[1]
+            r = r * 7
+        except KeyError:
+            r = r * x[2]
+        return r
+
+    def positive(values):
+        s = 0.0
+        for v in values:
+            if v < 0:
+                raise ValueError("negative")
+            s += np.sqrt(v)
+        return s * 2
+
+    def called(x):
+        try:
+            r = positive(x)
+            r = r * 7
+        except ValueError:
+            r = positive(x[:2]) * x[0]
+        return r
+
+    def drawn(x):
+        def each():
+            for v in x:
+                if v < 0:
+                    raise ValueError
+                yield v
+
+        s = 0.0
+        try:
+            for v in each():
+                s = s + v * v
+            s = s * 9
+        except ValueError:
+            s = s * 3
+        return s
+
+    def decomposed(x):
+        a = np.outer(x, x) + np.eye(4)
+        k = 0
+        try:
+            for k in range(3):
+                a = a - np.eye(4) * k * x[0]
+                s = np.sum(np.linalg.cholesky(a))
+            s = s * 3.0
+        except np.linalg.LinAlgError:
+            s = np.sum(a**2) * k
+        return s
+
+    for f in (raised, met, with_else, asserted, nested, called, drawn, decomposed):
+        holds(f, (np.array([0.51, 0.83, -0.37, 0.64]),), (np.array([0.51, 0.83, 0.37, 0.64]),))
+
+
+def test_a_handler_and_a_body_that_jump_in_a_loop():
+    def skipping(x):
+        r = x[0]
+        for i in range(3):
+            try:
+                if i == 0:
+                    raise KeyError
+                r = r * x[2]
+            except KeyError:
+                r = r * x[3]
+                continue
+            r = r * 1.1
+        return r
+
+    def retrying(x):
+        r, n = x[0], 0
+        while True:
+            try:
+                n += 1
+                if n < 3:
+                    raise RuntimeError
+                r = r * x[1]
+                break
+            except RuntimeError:
+                r = r * x[0]
+                continue
+        return r
+
+    def finishing(x):
+        r = x[0]
+        for i in range(3):
+            try:
+                if i == 1:
+                    raise KeyError
+                r = r + x[1]
+            except KeyError:
+                r = r * x[3]
+                continue
+            finally:
+                r = r * 1.1
+        return r
+
+    def returning(x):
+        r = x[0]
+        for v in x:
+            try:
+                r = r * v
+                if r > 0.5:
+                    return r * v
+                if v < 0:
+                    raise ValueError
+                r = r * 0.9
+            except ValueError:
+                r = r * x[1]
+                break
+        return r
+
+    for f in (skipping, retrying, finishing, returning):
+        holds(f, (np.array([1.3, 2.4, -0.7, 0.45]),), (np.array([0.3, 0.4, -0.7, 0.45]),))
+
+
+def test_what_raises_in_finally_is_handled_in_place_of_what_was_raised_before():
+    def f(x):
+        y = x
+        try:
+            try:
+                if x < 0.5:
+                    raise RuntimeError
+                y = y * 2.0
+            finally:
+                y = math.sqrt(x) * y
+        except ValueError:
+            y = x * x
+        return y
+
+    holds(f, (-0.7,), (0.7,))
+    with pytest.raises(RuntimeError):
+        s2s.grad(f)(0.3)
