@@ -255,6 +255,8 @@ def proxied_builtins(counterpart: Callable[[Any], Any]) -> dict[str, Any]:
         return counterpart(builtins.__import__(name, outer, locals, fromlist, level))
 
     def sum_(iterable: Any, /, start: Any = 0) -> Any:
+        if isinstance(start, (list, tuple)):
+            return sum(iterable, start)  # joins them
         items = iterable if isinstance(iterable, Value) else list(iterable)
         return _by_rule(sum, (items, start))
 

@@ -116,6 +116,10 @@ class _Activity:
             return self.opaque(node, origin)
         if found.rule.zero:
             return False
+        if found.function is sum and K.children(self.operations.kind(found.bound.get("start"))) is not None:
+            raise NotCompiled(
+                "`sum` that joins sequences, with active values among them, is not compiled yet", origin=origin
+            )
         varied = {p for p, v in found.bound.items() if core.reads(_nodes(v)) & self.varied}
         known = set(found.rule.differentiable)
         self.refuse_missing(found, varied - known, origin)

@@ -136,7 +136,7 @@ class LiveReads:
         origin = core.origin_of(stmt)
         reads = [core.assign(n, self.places[n], origin) for n in dict.fromkeys(uses(stmt)) if n in self.places]
         if isinstance(stmt, gast.While):
-            stmt = core.rebuilt(stmt, body=_before_exit(stmt.body, reads))
+            stmt = core.rebuilt(stmt, body=_before_exit(stmt.body, [core.rebuilt(read) for read in reads]))
         return [*reads, stmt]
 
 

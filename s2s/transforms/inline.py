@@ -237,12 +237,17 @@ class _Inliner:
             if inlined is not None:
                 new.extend(inlined)
                 continue
-            before, stmt = self.objects.check(stmt)
+            *before, stmt = self.checked(stmt)
             new.extend([*before, *self.entered(stmt, place)])
             self.displays.after(stmt)
             new.extend(self.learn(stmt))
             self.tables.learn(stmt)
         return new
+
+    def checked(self, stmt: Any) -> list[Any]:
+        """A statement that stays, behind what makes the objects anew that it needs as a whole."""
+        before, stmt = self.objects.check(stmt)
+        return [*before, stmt]
 
     def entered(self, stmt: Any, place: _Place) -> list[Any]:
         """A statement that stays, its blocks gone through."""
@@ -358,7 +363,8 @@ class _Inliner:
         if made_anew(callee.function) and not callee.bound and not callee.keywords:
             reads = Reads(call.func, callee.function, self.temporary, origin)
         if self.stays(callee.function, body, place):
-            return self.call(stmt, call, callee, arguments, body, reads)
+            staying = self.call(stmt, call, callee, arguments, body, reads)
+            return None if staying is None else [part for s in staying for part in self.checked(s)]
         new = self.transplant(stmt, arguments, body, reads, place.in_loop)
         if new is None:
             return None

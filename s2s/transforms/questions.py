@@ -18,10 +18,11 @@ from s2s import core
 from s2s.core import MISSING, Function
 from s2s.errors import NotCompiled
 from s2s.runtime import catching
+from s2s.runtime.ordering import require_equal_lengths
 from s2s.transforms.callee import OPERATORS, UNARY
 from s2s.transforms.conduct import row_of
 from s2s.transforms.rulebody import Namer
-from s2s.transforms.structure import like
+from s2s.transforms.structure import like, statements
 from s2s.transforms.versions import INPLACE
 
 Classes = tuple[type[BaseException], ...]
@@ -52,28 +53,28 @@ class Questions:
         self.fn = fn
         self.namer = namer
         self.local = fn.local_names()
-        self.made: dict[str, type] = {}  # names that hold a new exception
-        self.truths: set[str] = set()  # names that hold a bool
-        self.settings: set[str] = set()  # names that hold `np.errstate(...)`
+        self.held: dict[str, Any] = dict.fromkeys(fn.param_names)  # what all assignments give a name, as `given` says
+        for stmt in statements(fn.body):
+            self.note(stmt)
 
     def note(self, stmt: Any) -> None:
-        value = getattr(stmt, "value", None)
         for name in core.writes(stmt):
-            self.settings.discard(name)
-            self.made.pop(name, None)
-            self.truths.discard(name)
-            if isinstance(value, gast.Call):
-                cls = self.object(value.func)
-                if isinstance(cls, type) and issubclass(cls, BaseException):
-                    self.made[name] = cls
-                if cls is isinstance:
-                    self.truths.add(name)
-                if cls is np.errstate:
-                    self.settings.add(name)
-            is_test = isinstance(value, gast.Compare) and isinstance(value.ops[0], _BOOLEAN)
-            negates = isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.Not)
-            if is_test or negates or (isinstance(value, gast.Constant) and isinstance(value.value, bool)):
-                self.truths.add(name)
+            given = self.given(stmt)
+            self.held[name] = given if self.held.get(name, given) is given else None
+
+    def given(self, stmt: Any) -> Any:
+        """What a statement assigns: a new exception (its class is given), a bool, `np.errstate(...)`, or None: else."""
+        value = getattr(stmt, "value", None)
+        if isinstance(value, gast.Call):
+            function = self.object(value.func)
+            if function is isinstance:
+                return bool
+            is_error = isinstance(function, type) and issubclass(function, BaseException)
+            return function if is_error or function is np.errstate else None
+        is_test = isinstance(value, gast.Compare) and isinstance(value.ops[0], _BOOLEAN)
+        negates = isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.Not)
+        is_constant = isinstance(value, gast.Constant) and isinstance(value.value, bool)
+        return bool if is_test or negates or is_constant else None
 
     def of(self, stmt: Any, open: Context) -> list[Any]:
         """What asks whether a statement raises; nothing where it cannot."""
@@ -103,7 +104,7 @@ class Questions:
         if isinstance(node, gast.BinOp):
             return self.asking(stmt, open, OPERATORS[type(node.op)], [node.left, node.right])
         if isinstance(node, gast.UnaryOp):
-            known = isinstance(node.op, gast.Not) and getattr(node.operand, "id", "") in self.truths
+            known = isinstance(node.op, gast.Not) and self.holds(node.operand) is bool
             return [] if known else self.asking(stmt, open, UNARY[type(node.op)], [node.operand])
         if isinstance(node, gast.Compare):
             return self.of_comparison(stmt, node, open)
@@ -138,6 +139,8 @@ class Questions:
             operands = [core.constant(name), node.func.value, *node.args]
             return self.asking(stmt, open, catching.method, operands, node.keywords)
         function = self.object(node.func)
+        if function is require_equal_lengths:
+            raise refused("a strict `zip`", stmt)  # which raises behind its last item, and not before the first
         if function in (print, catching.raised) or (isinstance(function, type) and issubclass(function, BaseException)):
             return []
         if not only_computes(function, node):
@@ -148,7 +151,7 @@ class Questions:
     def of_truth(self, stmt: Any, test: Any, open: Context | None) -> list[Any]:
         """What asks whether the truth of an atom can be told; nothing where it can."""
         atom = test.operand if isinstance(test, gast.UnaryOp) else test
-        if open is None or isinstance(atom, gast.Constant) or atom.id in self.truths:
+        if open is None or isinstance(atom, gast.Constant) or self.holds(atom) is bool:
             return []
         return self.asking(stmt, open, bool, [atom])
 
@@ -200,6 +203,10 @@ class Questions:
 
     # --- what things are
 
+    def holds(self, node: Any) -> Any:
+        """What a name always holds, as `given` says."""
+        return self.held.get(getattr(node, "id", ""))
+
     def classes(self, handler: Any) -> Classes:
         if handler.type is None:
             return (BaseException,)
@@ -213,12 +220,12 @@ class Questions:
         """The class of what a `raise` raises, None if it is not known."""
         if stmt.exc is None:
             raise refused("a bare `raise`", stmt)
-        found = self.object(stmt.exc) if isinstance(stmt.exc, gast.Name) else None
-        return self.made.get(getattr(stmt.exc, "id", ""), found if isinstance(found, type) else None)
+        found = self.object(stmt.exc)
+        return found if isinstance(found, type) else self.holds(stmt.exc)
 
     def is_setting(self, context: Any) -> bool:
         """Whether a name holds `np.errstate(...)`, which sees no exceptions."""
-        return getattr(context, "id", None) in self.settings
+        return self.holds(context) is np.errstate
 
     def object(self, node: Any) -> Any:
         """What a path means, through modules; MISSING for what is local."""

@@ -88,12 +88,14 @@ def _with_free_values(fn: Function) -> Function:
 class _Cut:
     def __init__(self, fn: Function, task: Task) -> None:
         self.fn = fn = _with_free_values(fn)
+        self.count = 2 if task.has_aux else 1
         self.task = task
         *body, last = fn.body
         start = next(i for i, s in enumerate(body) if any(map(is_reverse, statements([s]))))
         self.results = self.display(body, last.value)
         reverse = [s for s in body[start:] if defs(s) != [last.value.id]]
-        self.forward, self.reverse = body[:start], reverse
+        late = self.late(body[:start], reverse)
+        self.forward, self.reverse = [*body[:start], *late], [s for s in reverse if s not in late]
         self.number = next_number(fn.local_names())
 
     def display(self, body: Sequence[Any], atom: Any) -> list[Any]:
@@ -101,10 +103,19 @@ class _Cut:
         (made,) = (s for s in body if defs(s) == [atom.id])
         return list(made.value.elts)
 
+    def late(self, forward: Sequence[Any], reverse: Sequence[Any]) -> list[Any]:
+        """What the results of the forward sweep are made of where they are returned: `len(x)`, say, read again."""
+        there = {n for s in statements(forward) for n in defs(s)}
+        wanted, found = core.reads(self.results[: self.count]) - there, list[Any]()
+        for stmt in reversed(reverse):
+            if wanted.intersection(defs(stmt)):
+                wanted |= set(uses(stmt)) - there
+                found.insert(0, stmt)
+        return found
+
     def halves(self) -> Halves:
         *params, seed = self.fn.param_names
-        count = 2 if self.task.has_aux else 1
-        results, bars = self.results[:count], self.results[count:]
+        results, bars = self.results[: self.count], self.results[self.count :]
         residuals = self.residuals(bars, params)
         held = core.unique("residuals", {core.stem(n) for n in self.fn.local_names()}.__contains__)
         kinds = {**self.fn.facts.kinds, held: K.Tuple(tuple(self.fn.facts.kinds.get(n, K.UNKNOWN) for n in residuals))}

@@ -449,3 +449,43 @@ def test_variables_of_closures_are_those_of_the_call(helper):
     change(5.0)
     for _ in range(2):
         assert pullback(1.0)[-1] == pytest.approx(4 * 2.0**3 * 0.7**3)
+
+
+class Link:
+    def __init__(self, value, after=None):
+        self.value = value
+        self.after = after
+
+    def product(self):
+        return self.value if self.after is None else self.value * self.after.product()
+
+
+def test_an_object_made_inside_that_a_recursive_method_takes():
+    def f(x):
+        link = Link(x[0] * x[1], Link(np.sin(x[1])))
+        return link.product()
+
+    x, direction = np.array([0.7, 1.3]), np.array([0.4, -0.9])
+    want = np.array([x[1] * np.sin(x[1]), x[0] * np.sin(x[1]) + x[0] * x[1] * np.cos(x[1])])
+    with pytest.warns(s2s.FallbackWarning):
+        out, pullback = s2s.vjp(f, x)
+    assert out == f(x)
+    np.testing.assert_allclose(pullback(2.0)[0], 2.0 * want)
+    with pytest.warns(s2s.FallbackWarning):
+        np.testing.assert_allclose(s2s.jvp(f, (x,), (direction,))[1], want @ direction)
+
+
+def test_results_that_are_read_again_where_they_are_returned():
+    def size(x):
+        return len(x)
+
+    def both(x):
+        return np.sum(x[0] ** 2) * len(x), x.shape[1], len(x)
+
+    x = np.random.default_rng(0).normal(size=(3, 2))
+    out, pullback = s2s.vjp(size, x, strict=True)
+    assert out == 3
+    np.testing.assert_array_equal(pullback(1)[0], np.zeros((3, 2)))
+    out, pullback = s2s.vjp(both, x, strict=True)
+    assert out == both(x)
+    np.testing.assert_allclose(pullback((0.5, None, None))[0], np.concatenate([3 * x[:1], np.zeros((2, 2))]))

@@ -172,3 +172,16 @@ def test_an_item_that_is_not_there_is_no_fault_of_the_compiler():
         return qs[0][0]
 
     assert verify(f, (0.3, 0.7)).raised
+
+
+def test_a_sum_that_joins_lists_and_tuples():
+    def lists(x):
+        items = sum([[x[0], x[1]], [x[2]], [x[0] * x[3]]], [x[2] * 2.0])
+        return items[0] * items[-1] + items[1] * items[2]
+
+    def tuples(x):
+        items = sum([(x[0], x[1]), (), (x[2],)], ())
+        return items[0] * items[-1] + sum([x[1], x[2]], x[3]) * len(sum([[1], [2, 3]], []))
+
+    for f in (lists, tuples):
+        assert not verify(f, (np.array([1.2, -0.7, 0.4, 2.1]),)).compiled

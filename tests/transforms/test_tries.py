@@ -602,3 +602,53 @@ def test_what_raises_in_finally_is_handled_in_place_of_what_was_raised_before():
     holds(f, (-0.7,), (0.7,))
     with pytest.raises(RuntimeError):
         s2s.grad(f)(0.3)
+
+
+def test_what_is_raised_is_told_by_all_that_its_name_may_hold():
+    def chosen(x):
+        error = ValueError("a")
+        if x > 1:
+            error = KeyError("b")
+        y = x
+        try:
+            try:
+                raise error
+            except KeyError:
+                y = y * x
+        except ValueError:
+            y = y * 3.0
+        return y
+
+    def turned(x):
+        y, error = x, ValueError("a")
+        for i in range(3):
+            try:
+                try:
+                    raise error
+                except KeyError:
+                    y = y * x * i
+            except ValueError:
+                y = y * 3.0
+            error = KeyError("b")
+        return y
+
+    for f in (chosen, turned):
+        holds(f, (0.7,), (1.7,))
+
+
+def test_a_strict_zip_raises_behind_its_last_item():
+    def f(x, y):
+        s = 1.0
+        try:
+            for a, b in zip(x, y, strict=True):
+                s = s * a + b
+            s = s * 5.0
+        except ValueError:
+            s = s * 3.0
+        return s
+
+    x, y = np.array([0.3, 0.8, -0.4]), np.array([1.1, 0.7])
+    with pytest.warns(s2s.FallbackWarning, match="strict"):
+        value, gradient = s2s.value_and_grad(f)(x, y)
+    assert value == f(x, y)
+    np.testing.assert_allclose(gradient, slope(f, (x, y)), rtol=1e-6, atol=1e-9)
