@@ -24,7 +24,7 @@ RAISING = {
         "{s} = [{s}, {s}][{k}]", "{s} = {m}[{k}, 1]", "{s}, {s} = rows[{k}]", "{a} = {m}[{k}] * {s}",
     ],
     "KeyError": [
-        "{s} = knobs[{t}]", "{s} = rates[{t}] * {s}", "{s} = {{'p': {s}, 'q': {s}}}[{t}]", "{s} = chosen({s}, {t})",
+        "{s} = knobs[{t}]", "{s} = rates[{t}] * {s}", "{s} = {'p': {s}, 'q': {s}}[{t}]", "{s} = chosen({s}, {t})",
     ],
     "ZeroDivisionError": ["{s} = 1 / ({k} - 1) * {s}", "{s} = {s} + {k} // n * {s}", "{s} = {s} * (2 % {k})"],
     "np.linalg.LinAlgError": [
