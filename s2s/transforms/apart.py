@@ -25,6 +25,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.transforms.bound import bound_after
 from s2s.transforms.copies import copies
 from s2s.transforms.infer import infer
 from s2s.transforms.operations import Operations
@@ -96,7 +97,8 @@ class _Apart:
             return 0
         uses, defined = (Counter(n for s in tail for n in names(s)) for names in (all_uses, all_defs))
         alone = all(uses[name] == self.reads[name] for name in mixed)
-        alone = alone and _bound(tail).issuperset(n for n in defined if self.reads[n] > uses[n])
+        later = {name for name in defined if self.reads[name] > uses[name]}
+        alone = alone and later <= (bound_after(tail, set(), later) or set())
         return end if alone and all(defined[name] == self.definitions[name] for name in defined) else 0
 
     def writes(self, stmt: Any, names: set[str]) -> bool:
@@ -119,15 +121,6 @@ class _Apart:
             meet = [core.assign(name, own[name], origin) for name in later]
             branches.append([*(core.substitute(s, own, own) for s in (*branch, *tail)), *meet])
         return core.rebuilt(stmt, body=branches[0], orelse=branches[1])
-
-
-def _bound(stmts: Sequence[Any]) -> set[str]:
-    """The names that are certainly bound by some statements."""
-    found = {name for stmt in stmts if not core.blocks(stmt) for name in core.writes(stmt)}
-    for stmt in stmts:
-        if isinstance(stmt, gast.If):
-            found |= _bound(stmt.body) & _bound(stmt.orelse)
-    return found
 
 
 def _ending(block: Sequence[Any]) -> dict[str, Any]:

@@ -632,8 +632,21 @@ def test_what_is_raised_is_told_by_all_that_its_name_may_hold():
             error = KeyError("b")
         return y
 
+    def escaping(x):
+        error = ValueError("a")
+        if x > 1:
+            error = KeyError("b")
+        try:
+            raise error
+        except KeyError:
+            y = x * x
+        return y
+
     for f in (chosen, turned):
         holds(f, (0.7,), (1.7,))
+    holds(escaping, (1.7,))
+    with pytest.raises(ValueError, match="a"):
+        s2s.grad(escaping)(0.7)
 
 
 def test_a_strict_zip_raises_behind_its_last_item():
