@@ -237,6 +237,8 @@ _EXACT: dict[type, Callable[[Any], Kind]] = {
     dict: lambda v: Dict(tuple((k, of(item)) for k, item in v.items())),
     range: lambda v: Range(),
     slice: lambda v: Slice(),
+    type: lambda v: NEVER if v is absent else Static(v),
+    **dict.fromkeys((types.ModuleType, types.FunctionType, types.BuiltinFunctionType, np.ufunc), Static),
     types.SimpleNamespace: lambda v: Record(type(v), tuple((k, of(item)) for k, item in vars(v).items())),
 }
 
@@ -297,9 +299,10 @@ def dtype_of(kind: Kind) -> np.dtype[Any] | None:
     """The dtype of a number or array (int and bool for Python's), None for what is no number."""
     if isinstance(kind, (Scalar, Array, Numeric)):
         return kind.dtype
-    if isinstance(kind, Bool):
-        return np.dtype(bool)
-    return np.dtype(int) if isinstance(kind, Int) else None
+    return _DTYPES.get(type(kind))
+
+
+_DTYPES: dict[type, np.dtype[Any]] = {Bool: np.dtype(bool), Int: np.dtype(int)}
 
 
 def children(kind: Kind) -> tuple[Kind, ...] | None:
@@ -334,9 +337,12 @@ def is_known(kind: Kind) -> bool:
 
 def ndim_of(kind: Kind) -> int | None:
     """The number of dimensions of a number or array, where known."""
-    if isinstance(kind, Array):
+    if type(kind) is Array:
         return kind.ndim
-    return 0 if isinstance(kind, (Scalar, Int, Bool)) else None
+    return 0 if type(kind) in _NUMBERS else None
+
+
+_NUMBERS = frozenset((Scalar, Int, Bool))
 
 
 def is_python_number(kind: Kind) -> bool:
@@ -346,4 +352,7 @@ def is_python_number(kind: Kind) -> bool:
 
 def immutable(kind: Kind) -> bool:
     """Whether `x += v` on a value of this kind certainly rebinds x."""
-    return isinstance(kind, (Scalar, Int, Bool, Str, NoneKind))
+    return type(kind) in _IMMUTABLE
+
+
+_IMMUTABLE = frozenset((Scalar, Int, Bool, Str, NoneKind))

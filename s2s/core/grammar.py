@@ -17,13 +17,13 @@ class CoreError(S2SError):
 
 
 def is_atom(node: Any) -> bool:
-    return isinstance(node, (gast.Name, gast.Constant))
+    return type(node) is gast.Name or type(node) is gast.Constant
 
 
 def is_path(node: Any, local: set[str]) -> bool:
-    while isinstance(node, gast.Attribute):
+    while type(node) is gast.Attribute:
         node = node.value
-    return isinstance(node, gast.Name) and node.id not in local
+    return type(node) is gast.Name and node.id not in local
 
 
 class _Checker:
@@ -221,9 +221,7 @@ class _Checker:
 
 def is_exit(stmt: Any) -> bool:
     """Whether a statement is `if done: break`."""
-    return (
-        isinstance(stmt, gast.If) and len(stmt.body) == 1 and isinstance(stmt.body[0], gast.Break) and not stmt.orelse
-    )
+    return type(stmt) is gast.If and len(stmt.body) == 1 and isinstance(stmt.body[0], gast.Break) and not stmt.orelse
 
 
 def check(function: Function) -> Function:

@@ -116,7 +116,7 @@ def rebuilt(node: Any, **fields: Any) -> Any:
     new = cls.__new__(cls)
     kept = new.__dict__
     for field_name in cls._fields:
-        kept[field_name] = old.get(field_name)
+        kept[field_name] = old[field_name] if field_name in old else None
     for note in _NOTES:
         if note in old:
             kept[note] = old[note]
@@ -165,27 +165,35 @@ def noted(question: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
     return ask
 
 
-@noted
+# The fields that hold the nested blocks of compound statements.
+_BLOCKS: dict[type, tuple[str, ...]] = {
+    gast.If: ("body", "orelse"), gast.For: ("body", "orelse"), gast.While: ("body", "orelse"), gast.With: ("body",),
+    gast.Try: ("body", "orelse", "handlers", "finalbody"), gast.FunctionDef: ("body",),
+}  # fmt: skip
+
+
 def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
     """The nested blocks of a compound statement by field name; none for a simple one."""
+    return _nested_blocks(stmt) if type(stmt) in _BLOCKS else []
+
+
+@noted
+def _nested_blocks(stmt: Any) -> list[tuple[str, list[gast.stmt]]]:
     found: list[tuple[str, list[Any]]] = []
-    fields = stmt.__dict__
-    for field_name in ("body", "orelse", "handlers", "finalbody"):
-        block = fields.get(field_name)
-        if not isinstance(block, (list, tuple)) or not block:
-            continue
+    for field_name in _BLOCKS[type(stmt)]:
+        block = getattr(stmt, field_name)
         if field_name == "handlers":
             found.extend((f"handlers.{i}", list(h.body)) for i, h in enumerate(block))
-        else:
+        elif block:
             found.append((field_name, list(block)))
     return found
 
 
-def reads(node: gast.AST | Sequence[gast.AST]) -> set[str]:
+def reads(node: gast.AST | Sequence[gast.AST]) -> frozenset[str]:
     """The names that a node loads (also `x` of `x[i] = v`, and of `x += v`), nested blocks included."""
-    if isinstance(node, gast.AST):
-        return set(_reads(node))
-    return set().union(*(_reads(item) if isinstance(item, gast.AST) else _loaded([item]) for item in node))
+    if type(node) is list or type(node) is tuple:
+        return frozenset().union(*(_reads(item) if isinstance(item, gast.AST) else _loaded([item]) for item in node))
+    return _reads(node)
 
 
 @noted
@@ -241,37 +249,37 @@ def rebound(stmt: Any) -> frozenset[str]:
 @noted
 def writes(stmt: gast.stmt) -> list[str]:
     """The names that a statement itself binds; nested blocks are not entered, a loop's target counts."""
-    if isinstance(stmt, gast.Assign):
-        return [n for target in stmt.targets for n in _target_names(target)]
-    if isinstance(stmt, gast.AugAssign):
-        return list(_target_names(stmt.target))
-    if isinstance(stmt, gast.For):
-        return list(_target_names(stmt.target))
-    if isinstance(stmt, gast.With):
-        return [n for item in stmt.items if item.optional_vars for n in _target_names(item.optional_vars)]
-    if isinstance(stmt, gast.Try):
+    kind: Any = type(stmt)
+    if kind is gast.Assign:
+        return _target_names(stmt.targets)
+    if kind is gast.AugAssign or kind is gast.For:
+        return _target_names([stmt.target])
+    if kind is gast.With:
+        return _target_names([item.optional_vars for item in stmt.items])
+    if kind is gast.Try:
         return [h.name.id for h in stmt.handlers if h.name]
-    if isinstance(stmt, gast.FunctionDef):
-        return [stmt.name]
-    return []
+    return [stmt.name] if kind is gast.FunctionDef else []
 
 
 @noted
 def all_writes(stmt: gast.stmt) -> list[str]:
     """The names that a statement binds, nested blocks included."""
-    if isinstance(stmt, gast.FunctionDef) or not blocks(stmt):
+    if type(stmt) not in _BLOCKS or isinstance(stmt, gast.FunctionDef):
         return writes(stmt)
     return [*writes(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_writes(inner))]
 
 
-def _target_names(target: gast.expr) -> Iterator[str]:
-    if isinstance(target, gast.Name):
-        yield target.id
-    elif isinstance(target, (gast.Tuple, gast.List)):
-        for element in target.elts:
-            yield from _target_names(element)
-    elif isinstance(target, gast.Starred):
-        yield from _target_names(target.value)
+def _target_names(targets: Iterable[Any]) -> list[str]:
+    found: list[str] = []
+    for target in targets:
+        kind = type(target)
+        if kind is gast.Name:
+            found.append(target.id)
+        elif kind is gast.Tuple or kind is gast.List:
+            found += _target_names(target.elts)
+        elif kind is gast.Starred:
+            found += _target_names([target.value])
+    return found
 
 
 # --- replacing --------------------------------------------------------------------------------------------------
@@ -293,12 +301,11 @@ class Substitution:
         return node if kind in LEAVES else self.generic_visit(node)
 
     def visit_Name(self, node: gast.Name) -> gast.expr:
-        if isinstance(node.ctx, gast.Load):
-            new = self.loads.get(node.id)
-            return node if new is None else atom(new)
-        target = self.stores.get(node.id)
-        if target is None:
+        if type(node.ctx) is gast.Load:
+            return atom(self.loads[node.id]) if node.id in self.loads else node
+        if node.id not in self.stores:
             return node
+        target = self.stores[node.id]
         if node.annotation is None and node.type_comment is None:
             return name(target, node.ctx.__class__)
         return gast.Name(target, node.ctx, node.annotation, node.type_comment)
@@ -308,13 +315,14 @@ class Substitution:
 
     def generic_visit(self, node: gast.AST) -> gast.AST:
         changes: dict[str, Any] = {}
-        if isinstance(node, gast.FunctionDef) and node.name in self.stores:
+        of = type(node)
+        if of is gast.FunctionDef and node.name in self.stores:
             changes["name"] = self.stores[node.name]
-        if isinstance(node, gast.Nonlocal):
+        if of is gast.Nonlocal:
             return rebuilt(node, names=[self.stores.get(n, n) for n in node.names])
         fields = node.__dict__
         for field_name in node._fields:
-            old = fields.get(field_name)
+            old: Any = fields[field_name] if field_name in fields else None
             kind = type(old)
             if kind is list or kind is tuple:
                 new = [self.visit(v) for v in old]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import gast
@@ -35,11 +35,11 @@ class _Activity:
         self.fn = fn
         self.operations = Operations(fn)
         self.varied = {name for name in task.wrt if K.differentiable(task.kinds[name])}
-        self.seen: dict[int, set[str]] = {}  # by statement, the varied operands that it was looked at with
+        self.seen: dict[int, Set[str]] = {}  # by statement, the varied operands that it was looked at with
 
     def run(self) -> frozenset[str]:
         self._until_stable(lambda: self.forward(self.fn.body), self.varied)
-        useful = core.reads(self.fn.body[-1])
+        useful = set(core.reads(self.fn.body[-1]))
         self._until_stable(lambda: self.backward(self.fn.body, useful), useful)
         return frozenset(self.varied & useful)
 

@@ -155,10 +155,10 @@ class Aliases:
         """The names whose memory the value of an expression may share."""
         return {n for n in self.names_shared(node) if n in self.operations.local and self.tracked(n)}
 
-    def names_shared(self, node: Any) -> set[str]:
+    def names_shared(self, node: Any) -> Set[str]:
         """The names, local or not, whose memory the value of an expression may share."""
         if isinstance(node, (gast.Compare, gast.JoinedStr)):
-            return set()
+            return frozenset()
         if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Subscript, gast.Call)):
             return core.reads(passed_through(node, self.operations))
         return core.reads(node)
@@ -176,7 +176,7 @@ class Holders(Aliases):
         reached = name in self.fn.facts.kinds  # no value reaches the items of a list that is always empty
         return reached and is_container(self.kind(core.name(name)))
 
-    def names_shared(self, node: Any) -> set[str]:
+    def names_shared(self, node: Any) -> Set[str]:
         found = super().names_shared(node)
         return {n for n in found if may_hold_containers(self.kind(core.name(n)))} if self.is_new(node) else found
 

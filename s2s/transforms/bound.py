@@ -28,29 +28,28 @@ class Unbound(NotCompiled):
         self.variable = core.variable(name)
 
 
-def unbound_reads(fn: Function) -> Iterator[tuple[Any, str]]:
+def unbound_reads(fn: Function) -> list[tuple[Any, str]]:
     """The statements that read a local name which may be unbound there, each with the name."""
-    yield from _Reads(fn).block(fn.body)
+    return _Reads(fn).of(fn.body)
 
 
-def unbound_in(fn: Function, block: Iterable[Any], name: str) -> Iterator[str]:
-    """The name, if a block may read it before it assigns it, for each such read."""
+def is_read_first(fn: Function, block: Iterable[Any], name: str) -> bool:
+    """Whether a block may read a name before it assigns it."""
     reads = _Reads(fn)
-    reads.bound = reads.local - {name}
-    yield from (found for _, found in reads.block(block))
+    reads.unbound = {name}
+    return bool(reads.of(block))
 
 
-def unbound_at_loops(fn: Function) -> set[str]:
-    """The names that a loop carries from one round to the next, and that may be unbound in the first."""
+def unbound_or_carried(fn: Function) -> set[str]:
+    """The names that may be unbound where they are read, or at a loop that carries them to its next round."""
     reads, times = _Reads(fn), definitions_of(fn)
-    for _ in reads.block(fn.body):
-        pass
-    return {name for name in reads.carried if times[name] > 1}
+    found = {name for _, name in reads.of(fn.body)}
+    return found | {name for name in reads.carried if times[name] > 1}
 
 
-def absent_reads(fn: Function) -> Iterator[tuple[Any, str]]:
+def absent_reads(fn: Function) -> list[tuple[Any, str]]:
     """The statements that read a local name which may be unbound there, or hold `absent`, each with the name."""
-    yield from _Reads(fn, {id(stmt) for stmt, _ in unbinding(fn)}).block(fn.body)
+    return _Reads(fn, {id(stmt) for stmt, _ in unbinding(fn)}).of(fn.body)
 
 
 def unbinding(fn: Function) -> Iterator[tuple[Any, str]]:
@@ -73,57 +72,50 @@ def unsettled(fn: Function) -> set[str]:
 
 
 class _Reads:
-    """A walk over a function in the order of the program; `bound` are the names that are bound where it stands."""
+    """A walk over a function in the order of the program; `unbound` are the local names that may be so where it is."""
 
     def __init__(self, fn: Function, unbinding: Set[int] = frozenset()) -> None:
         """unbinding: the statements, by identity, that unbind what they assign."""
         self.unbinding = unbinding
-        self.local = fn.local_names()
-        self.bound = set(fn.param_names)
-        self.news: list[str] = []  # those that became bound, in order
-        self.carried: set[str] = set()  # those that loops carry, and that are not bound before
+        self.unbound = fn.local_names().difference(fn.param_names)
+        self.carried: set[str] = set()  # those that loops carry, and that may be unbound before
+        self.found: list[tuple[Any, str]] = []
 
-    def bind(self, names: Iterable[str]) -> None:
-        for name in names:
-            if name not in self.bound:
-                self.bound.add(name)
-                self.news.append(name)
+    def of(self, stmts: Iterable[Any]) -> list[tuple[Any, str]]:
+        """The statements of a block that read a name which may be unbound, each with the name."""
+        self.block(stmts)
+        return self.found
 
-    def block(self, stmts: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    def block(self, stmts: Iterable[Any]) -> None:
         for stmt in stmts:
-            unbound = {name for name in uses(stmt) if name not in self.bound and name in self.local}
-            for name in sorted(unbound):
-                yield stmt, name
-            self.bind(unbound)  # else this statement has raised
-            if isinstance(stmt, gast.If) and not core.is_exit(stmt):
-                ends = []
-                for branch in (stmt.body, stmt.orelse):
-                    start = len(self.news)
-                    yield from self.block(branch)
-                    ends.append(self.unbind(start))
-                self.bind(set(ends[0]).intersection(ends[1]))
-            elif isinstance(stmt, (gast.For, gast.While)):
-                start = len(self.news)
-                self.carried |= headers_of(stmt.body).keys() - self.bound
-                self.bind(core.writes(stmt))
-                yield from self.block(stmt.body)
-                self.unbind(start)
-            elif isinstance(stmt, gast.Raise):
-                self.bind(sorted(self.local))  # nothing after it runs
+            read = self.unbound.intersection(uses(stmt))
+            if read:
+                self.found += [(stmt, name) for name in sorted(read)]
+                self.unbound -= read  # else this statement has raised
+            kind = type(stmt)
+            if kind is gast.If and not core.is_exit(stmt):
+                self.unbound = self.after(stmt.body) | self.after(stmt.orelse)
+            elif kind is gast.For or kind is gast.While:
+                self.carried |= headers_of(stmt.body).keys() & self.unbound
+                before = set(self.unbound)  # the loop may make no round
+                self.unbound.difference_update(core.writes(stmt))
+                self.block(stmt.body)
+                self.unbound |= before
+            elif kind is gast.Raise:
+                self.unbound = set()  # nothing after it runs
             elif id(stmt) in self.unbinding:
-                self.bound.difference_update(core.writes(stmt))
-                self.news = [name for name in self.news if name in self.bound]
+                self.unbound.update(core.writes(stmt))
             else:
-                self.bind(core.writes(stmt))
+                self.unbound.difference_update(core.writes(stmt))
                 for _, inner in core.blocks(stmt):
-                    yield from self.block(inner)
+                    self.block(inner)
 
-    def unbind(self, start: int) -> list[str]:
-        """Forget what became bound since a point; returns it."""
-        names = self.news[start:]
-        del self.news[start:]
-        self.bound.difference_update(names)
-        return names
+    def after(self, stmts: Iterable[Any]) -> set[str]:
+        """The names that may be unbound after a block, if that is the one that runs."""
+        before = set(self.unbound)
+        self.block(stmts)
+        after, self.unbound = self.unbound, before
+        return after
 
 
 def headers_of(stmts: Sequence[Any]) -> dict[str, str]:

@@ -50,6 +50,9 @@ class Conduct:
         return not (self.writes or self.calls or self.outer)
 
 
+_NOTHING, _OUTER = Conduct(), Conduct(outer=True)
+
+
 def conduct(
     function: Any, operands: Sequence[T], keywords: Mapping[str, T], kind: Callable[[T], Kind]
 ) -> Conduct | None:
@@ -64,20 +67,23 @@ def conduct(
     row = row_of(function)
     if row is None:
         return None
-    given = [Given(marks, operand, kind(operand)) for marks, operand in row.bind(operands, keywords)]
+    bound = list(row.bind(operands, keywords))
+    if not any(marks for marks, _ in bound):
+        return _OUTER if row.outer else _NOTHING
+    given = [Given(marks, operand, kind(operand)) for marks, operand in bound]
     if row.idle(operands, keywords, kind):
         given = [g._replace(marks="") if "?" in g.marks else g for g in given]
     refine = _REFINED.get(function)
     if refine is not None:
         given = refine(given)
-    shares = [g for g in given if g.has("=~") and has_memory(g.kind)]
-    sure = len(shares) == 1 and shares[0].has("=") and isinstance(shares[0].kind, K.Array) and shares[0].kind.ndim > 0
+    shares = [g for g in given if ("=" in g.marks or "~" in g.marks) and has_memory(g.kind)]
+    sure = len(shares) == 1 and "=" in shares[0].marks and K.ndim_of(shares[0].kind) not in (None, 0)
     return Conduct(
-        writes=tuple(g.operand for g in given if g.has("!") and not K.immutable(g.kind)),
-        shares=tuple(g.operand for g in shares),
+        writes=tuple([g.operand for g in given if "!" in g.marks and not K.immutable(g.kind)]),
+        shares=tuple([g.operand for g in shares]),
         view=shares[0].operand if sure else None,
-        keeps=tuple(g.operand for g in given if g.has("+") and has_memory(g.kind)),
-        calls=tuple(g.operand for g in given if g.has("(") and not K.immutable(g.kind)),
+        keeps=tuple([g.operand for g in given if "+" in g.marks and has_memory(g.kind)]),
+        calls=tuple([g.operand for g in given if "(" in g.marks and not K.immutable(g.kind)]),
         outer=row.outer,
     )
 
@@ -88,10 +94,6 @@ class Given(NamedTuple):
     marks: str
     operand: Any
     kind: Kind
-
-    def has(self, marks: str) -> bool:
-        """Whether it has one of these marks."""
-        return any(mark in self.marks for mark in marks)
 
 
 def has_memory(kind: Kind) -> bool:
@@ -192,7 +194,7 @@ def row_of(function: Any) -> Row | None:
         text = known.OF_UFUNCS.get(function.__name__)
         return None if text is None or _of_objects(owner) else parsed(text)
     if isinstance(function, np.ufunc):
-        return None if _of_objects(function) else Row(("",) * function.nin, rest=_OUT)
+        return None if _of_objects(function) else _elementwise(function.nin)
     if draws(function):
         bound = owner is not None and not isinstance(owner, types.ModuleType)
         text = known.DRAWING.get(getattr(function, "__name__", ""), "")
@@ -202,6 +204,12 @@ def row_of(function: Any) -> Row | None:
     if in_numpy(function) or of_ours(function):
         return Row(rest="~", other="~")
     return _from_rule(function)
+
+
+@functools.cache
+def _elementwise(operands: int) -> Row:
+    """The row of a ufunc of so many operands."""
+    return Row(("",) * operands, rest=_OUT)
 
 
 def _of_objects(ufunc: np.ufunc) -> bool:

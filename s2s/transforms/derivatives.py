@@ -166,7 +166,7 @@ class Derivatives:
         functions = self.called(function, {})
         body = [*functions.values(), *function.body]
         own = core.own_names(function) | functions.keys()
-        free = core.reads(body) - own
+        free = set(core.reads(body) - own)
         constants, variables = self.captured(free, origin)
         params = [p.id for p in core.parameters(function.args)]
         names: dict[str, str] = {}

@@ -46,6 +46,9 @@ class Effects(NamedTuple):
         return not (self.raises and other.raises)
 
 
+_DISPLAYS = frozenset((gast.Tuple, gast.List, gast.Dict, gast.Set))
+
+
 class Changes(NamedTuple):
     """names: those that are assigned. memory: whether what expressions read, other than names, may be written."""
 
@@ -72,10 +75,9 @@ class Knowledge:
         self.tapes = tapes(fn)
         self._lives: Liveness | None = None
         self._fitting = False  # whether operands are taken to fit
-        # By identity; the nodes are held, so that no other node gets their identity.
-        self._effects_of: dict[tuple[int, bool], tuple[Any, Effects]] = {}
-        self._functions: dict[int, tuple[Any, Any]] = {}
-        self._changes: dict[int, tuple[Any, Changes]] = {}
+        self._effects_of: dict[tuple[Any, bool], Effects] = {}
+        self._functions: dict[Any, Any] = {}
+        self._changes: dict[Any, Changes] = {}
 
     def learn(self, name: str, kind: Kind, shape: str | None) -> None:
         """Take note of a new name."""
@@ -85,15 +87,15 @@ class Knowledge:
             self.shapes[name] = shape
 
     def kind(self, node: Any) -> Kind:
-        known = self.kinds.get(node.id) if isinstance(node, gast.Name) else None
+        known = self.kinds.get(node.id) if type(node) is gast.Name else None
         return self.operations.kind(node) if known is None else known
 
     def function(self, node: Any) -> Any:
         """The function behind an operation, None if it is not known."""
-        known = self._functions.get(id(node))
-        if known is None:
-            known = self._functions[id(node)] = (node, operation(node, self.kind, self.local)[0])
-        return known[1]
+        known = self._functions
+        if node not in known:
+            known[node] = operation(node, self.kind, self.local)[0]
+        return known[node]
 
     def conduct(self, node: Any) -> Conduct | None:
         """What an operation does with its operands; None where it may do anything."""
@@ -106,13 +108,13 @@ class Knowledge:
 
     def effects(self, expr: Any, ours: bool = False) -> Effects:
         """What one operation on atoms may do. `ours`: in the reverse sweep, whose errors are no part of a program."""
-        known = self._effects_of.get((id(expr), ours))
-        if known is None:
+        known = self._effects_of
+        if (expr, ours) not in known:
             effects = self._effects(expr, ours)
             if ours and effects.raises:
                 effects = Effects(False, effects.reads, effects.writes)
-            known = self._effects_of[id(expr), ours] = (expr, effects)
-        return known[1]
+            known[expr, ours] = effects
+        return known[expr, ours]
 
     def repeats_a_meeting(self, stmt: Any) -> bool:
         """Whether all that an elementwise operation may raise for are shapes which an earlier one has raised for.
@@ -130,50 +132,53 @@ class Knowledge:
 
     def changes(self, stmt: Any) -> Changes:
         """What a statement and its blocks change."""
-        known = self._changes.get(id(stmt))
-        if known is None:
-            memory = self.writes_memory(stmt) or any(self.changes(s).memory for _, block in blocks(stmt) for s in block)
-            known = self._changes[id(stmt)] = (stmt, Changes(tuple(dict.fromkeys(all_defs(stmt))), memory))
-        return known[1]
+        known = self._changes
+        if stmt not in known:
+            known[stmt] = Changes(tuple(dict.fromkeys(all_defs(stmt))), self._changes_memory(stmt))
+        return known[stmt]
+
+    def _changes_memory(self, stmt: Any) -> bool:
+        return self.writes_memory(stmt) or any(self.changes(s).memory for _, block in blocks(stmt) for s in block)
 
     def writes_memory(self, stmt: Any) -> bool:
         """Whether a statement itself may write what expressions read, other than names; blocks are not entered."""
-        if isinstance(stmt, gast.AugAssign):
+        kind = type(stmt)
+        if kind is gast.AugAssign:
             return not (isinstance(stmt.target, gast.Name) and K.immutable(self.kind(stmt.target)))
-        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], (gast.Subscript, gast.Attribute)):
+        if kind is gast.Assign and isinstance(stmt.targets[0], (gast.Subscript, gast.Attribute)):
             return True
-        if isinstance(stmt, (gast.Assign, gast.Expr)):
+        if kind is gast.Assign or kind is gast.Expr:
             if tape_operation(stmt.value, self.tapes) is not None:
                 return False
             return self.effects(stmt.value, is_reverse(stmt)).writes
         return isinstance(stmt, (gast.With, gast.Delete, gast.Raise, gast.Try, gast.FunctionDef))
 
     def _effects(self, expr: Any, ours: bool) -> Effects:
-        if isinstance(expr, gast.Constant):
+        sort = type(expr)
+        if sort is gast.Constant:
             return NONE
-        if isinstance(expr, gast.Name):
+        if sort is gast.Name:
             return NONE if expr.id in self.local else READ
-        if core.is_path(expr, self.local):
+        if sort is gast.Attribute and core.is_path(expr, self.local):
             return READ
-        if isinstance(expr, (gast.Tuple, gast.List, gast.Dict, gast.Set)):
+        if sort in _DISPLAYS:
             return self._display(expr)
-        if isinstance(expr, gast.JoinedStr):
+        if sort is gast.JoinedStr:
             return ANYTHING
-        operands = [self.kind(gast_name) for gast_name in self.operands(expr)]
-        known = all(not isinstance(k, K.Unknown) for k in operands)
-        if isinstance(expr, gast.Call):
-            return self._call(expr, known, ours)
-        if isinstance(expr, gast.Compare) and isinstance(expr.ops[0], (gast.Is, gast.IsNot)):
+        nodes = self.operands(expr)
+        kinds = list(map(self.kind, nodes))
+        if sort is gast.Call:
+            return self._call(expr, nodes, kinds, ours)
+        if sort is gast.Compare and isinstance(expr.ops[0], (gast.Is, gast.IsNot)):
             return NONE
-        if not known:
+        if K.Unknown in map(type, kinds):
             return READ if ours else ANYTHING
-        if isinstance(expr, gast.Attribute):
-            (owner,) = operands
-            return READ if isinstance(owner, (K.Array, K.Scalar)) else CHECK
-        if isinstance(expr, gast.Subscript):
+        if sort is gast.Attribute:
+            return READ if isinstance(kinds[0], (K.Array, K.Scalar)) else CHECK
+        if sort is gast.Subscript:
             return CHECK
-        raises = not self._fits(expr, operands)
-        return Effects(raises, reads=not all(map(K.immutable, operands)))
+        raises = not self._fits(expr, nodes, kinds)
+        return Effects(raises, reads=not all(map(K.immutable, kinds)))
 
     def _display(self, expr: Any) -> Effects:
         elements = expr.values if isinstance(expr, gast.Dict) else expr.elts
@@ -182,89 +187,86 @@ class Knowledge:
             return ANYTHING
         return NONE if all(isinstance(k, gast.Constant) for k in keys) else CHECK
 
-    def _fits(self, expr: Any, operands: list[Kind]) -> bool:
+    def _fits(self, expr: Any, nodes: list[Any], kinds: list[Kind]) -> bool:
         """Whether an operator on numbers certainly gives a value."""
-        if not all(_is_number(k) for k in operands):
+        if not all(map(_is_number, kinds)):
             return False
         if isinstance(expr, gast.UnaryOp):
-            return isinstance(expr.op, (gast.USub, gast.UAdd)) or not isinstance(operands[0], (K.Array, K.Numeric))
-        if not self._broadcasts(self.operands(expr)):
+            return isinstance(expr.op, (gast.USub, gast.UAdd)) or not isinstance(kinds[0], (K.Array, K.Numeric))
+        if not self._broadcasts(nodes, kinds):
             return False
         if isinstance(expr, gast.Compare):
             return isinstance(expr.ops[0], (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)) and not any(
-                (K.dtype_of(k) or K.FLOAT.dtype).kind == "c" for k in operands
+                (K.dtype_of(k) or K.FLOAT.dtype).kind == "c" for k in kinds
             )
         if isinstance(expr.op, gast.MatMult):
-            return all(isinstance(k, K.Array) and k.ndim == 1 for k in operands)
+            return all(isinstance(k, K.Array) and k.ndim == 1 for k in kinds)
         if OPERATORS[type(expr.op)] in TOTAL_OPERATORS:
             return True
-        numpy = any(isinstance(k, K.Array) or (isinstance(k, K.Scalar) and not k.python) for k in operands)
-        floats = any((K.dtype_of(k) or K.FLOAT.dtype).kind in "fc" for k in operands)
+        numpy = any(isinstance(k, K.Array) or (isinstance(k, K.Scalar) and not k.python) for k in kinds)
+        floats = any((K.dtype_of(k) or K.FLOAT.dtype).kind in "fc" for k in kinds)
         return numpy and floats and isinstance(expr.op, (gast.Div, gast.Pow))
 
     def operands(self, expr: Any) -> list[Any]:
         """The values that an operation works on: atoms, with a method's owner, without the function that is called."""
-        if isinstance(expr, gast.BinOp):
+        sort = type(expr)
+        if sort is gast.BinOp:
             return [expr.left, expr.right]
-        if isinstance(expr, gast.UnaryOp):
+        if sort is gast.UnaryOp:
             return [expr.operand]
-        if isinstance(expr, gast.Compare):
+        if sort is gast.Compare:
             return [expr.left, *expr.comparators]
-        if not isinstance(expr, gast.Call):
+        if sort is not gast.Call:
             return [expr.value]
         target = expr.func
-        method = (
-            isinstance(target, gast.Attribute) and core.is_atom(target.value) and not core.is_path(target, self.local)
-        )
-        return [*([target.value] if method else []), *expr.args, *(k.value for k in expr.keywords)]
+        method = type(target) is gast.Attribute and core.is_atom(target.value) and not core.is_path(target, self.local)
+        return [*([target.value] if method else []), *expr.args, *[k.value for k in expr.keywords]]
 
-    def _broadcasts(self, nodes: list[Any]) -> bool:
+    def _broadcasts(self, nodes: list[Any], kinds: list[Kind]) -> bool:
         """Whether shapes certainly fit: apart from numbers, one operand's is the broadcast of all, and so was made."""
         if self._fitting:
             return True
         shapes = set()
-        for node in nodes:
-            kind = self.kind(node)
+        for node, kind in zip(nodes, kinds):
             if isinstance(kind, K.Numeric):
                 shapes.add(f"unknown {node.id}")
             elif K.ndim_of(kind) != 0:
                 shapes.add(self.shapes.get(node.id, node.id))
         return len(shapes) <= 1 or self.broadcasts.widest(shapes) is not None
 
-    def _call(self, expr: Any, known: bool, ours: bool) -> Effects:
-        tape = tape_operation(expr, self.tapes)
-        if tape is not None:
+    def _call(self, expr: Any, nodes: list[Any], kinds: list[Kind], ours: bool) -> Effects:
+        if tape_operation(expr, self.tapes) is not None:
             return Effects(reads=True, writes=True)
-        function, found = self.function(expr), self.conduct(expr)
+        found = self.conduct(expr)
         if found is None or not found.only_reads or any(k.arg == "out" for k in expr.keywords):
             return ANYTHING
+        function = self.function(expr)
         if ours and of_ours(function):
             return READ
-        kinds = [self.kind(n) for n in self.operands(expr)]
         if module_of(function) == "_operator" and kinds and K.immutable(kinds[0]):
             return Effects(raises=True)
-        if any(isinstance(k, K.Iterator) for k in kinds) and function not in (zip, enumerate, reversed):
+        if K.Iterator in map(type, kinds) and function not in (zip, enumerate, reversed):
             return ANYTHING
-        if not known:
+        if K.Unknown in map(type, kinds):
             return READ if ours else ANYTHING
-        return Effects(raises=not self._total_call(expr, function), reads=not all(map(K.immutable, kinds)))
+        return Effects(
+            raises=not self._total_call(expr, function, nodes, kinds), reads=not all(map(K.immutable, kinds))
+        )
 
-    def _total_call(self, expr: Any, function: Any) -> bool:
-        nodes = self.operands(expr)
-        operands = [self.kind(n) for n in nodes]
+    def _total_call(self, expr: Any, function: Any, nodes: list[Any], kinds: list[Kind]) -> bool:
         if function in TOTAL_CALLS and not expr.keywords:
             if function in (len, reversed):
-                sized = isinstance(operands[0], (K.Tuple, K.List, K.Sequence, K.Range, K.Dict))
-                return sized or (isinstance(operands[0], K.Array) and operands[0].ndim > 0)
+                sized = isinstance(kinds[0], (K.Tuple, K.List, K.Sequence, K.Range, K.Dict))
+                return sized or (isinstance(kinds[0], K.Array) and kinds[0].ndim > 0)
             fits = (K.Int,) if function is range else (K.Scalar, K.Int)
-            return all(isinstance(k, fits) and (K.dtype_of(k) or K.FLOAT.dtype).kind in "fi" for k in operands) and (
-                function is not range or len(operands) < 3
+            return all(isinstance(k, fits) and (K.dtype_of(k) or K.FLOAT.dtype).kind in "fi" for k in kinds) and (
+                function is not range or len(kinds) < 3
             )
-        if not all(_is_number(k) for k in operands) or expr.keywords:
+        if expr.keywords or not all(map(_is_number, kinds)):
             return False
         if isinstance(function, np.ufunc):
-            return function.signature is None and self._broadcasts(nodes)
-        return function in TOTAL_NUMPY and len(operands) == 1
+            return function.signature is None and self._broadcasts(nodes, kinds)
+        return function in TOTAL_NUMPY and len(kinds) == 1
 
 
 def is_total(expr: Any, kinds: Mapping[str, Kind], scope: Scope) -> bool:
@@ -289,12 +291,10 @@ def _is_number(kind: Kind) -> bool:
 
 def tape_operation(expr: Any, tapes: frozenset[str]) -> str | None:
     """The tape on which `tape.append(value)` or `tape.pop()` works; None for any other expression."""
-    if not (isinstance(expr, gast.Call) and isinstance(expr.func, gast.Attribute)):
+    if type(expr) is not gast.Call or type(expr.func) is not gast.Attribute:
         return None
     owner = expr.func.value
-    if not (isinstance(owner, gast.Name) and owner.id in tapes):
-        return None
-    return owner.id  # type: ignore[no-any-return]
+    return owner.id if type(owner) is gast.Name and owner.id in tapes else None
 
 
 def tapes(fn: Function) -> frozenset[str]:

@@ -45,7 +45,7 @@ class Liveness:
     def __init__(self, fn: Function, earlier: Liveness | None = None, *, swallowing: bool = True) -> None:
         self.catching = (gast.Try, gast.With) if swallowing else (gast.Try,)
         self.bits: dict[str, int] = earlier.bits if earlier else {}
-        self.summaries: dict[int, tuple[Any, Summary]] = earlier.summaries if earlier else {}
+        self.summaries: dict[Any, Summary] = earlier.summaries if earlier else {}
         self.always = self.mask(captured(fn))
 
     def bit(self, name: str) -> int:
@@ -64,13 +64,15 @@ class Liveness:
 
     def summary(self, stmt: Any) -> Summary:
         """What a statement does, nested blocks included."""
-        known = self.summaries.get(id(stmt))
-        if known is None:
-            known = self.summaries[id(stmt)] = (stmt, self._summary(stmt))
-        return known[1]
+        known = self.summaries
+        if stmt not in known:
+            known[stmt] = self._summary(stmt)
+        return known[stmt]
 
     def _summary(self, stmt: Any) -> Summary:
         gen, kill = self.mask(uses(stmt)), self.mask(defs(stmt))
+        if not blocks(stmt):
+            return Summary(gen, kill, gen | kill)
         inner = [self.block_summary(block) for _, block in blocks(stmt)]
         mentioned = gen | kill
         for part in inner:
@@ -81,12 +83,10 @@ class Liveness:
             return Summary(gen | inner[0].gen, 0, mentioned)
         if isinstance(stmt, gast.With) and not isinstance(stmt, self.catching):
             return Summary(gen | inner[0].gen & ~kill, kill | inner[0].kill, mentioned)
-        if inner:
-            # A loop may run no trip, and a caught exception may cut a block short: nothing is surely assigned.
-            for part in inner:
-                gen |= part.gen if isinstance(stmt, gast.Try) else part.gen & ~kill
-            return Summary(gen, 0, mentioned)
-        return Summary(gen, kill, mentioned)
+        # A loop may run no trip, and a caught exception may cut a block short: nothing is surely assigned.
+        for part in inner:
+            gen |= part.gen if isinstance(stmt, gast.Try) else part.gen & ~kill
+        return Summary(gen, 0, mentioned)
 
     def block_summary(self, block: Iterable[Any]) -> Summary:
         gen = kill = mentioned = 0
@@ -112,7 +112,8 @@ class Liveness:
         lives = []
         for stmt in reversed(block):
             lives.append(out)
-            out = self.before(stmt, out, protected)
+            gen, kill, _ = self.summary(stmt)
+            out = gen | self.always | (out if protected else out & ~kill)
         return lives[::-1]
 
     def inner(self, stmt: Any, after: int, protected: bool = False) -> Iterator[Inner]:

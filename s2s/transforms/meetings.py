@@ -14,7 +14,7 @@ import gast
 
 from s2s import core
 from s2s.core import Function
-from s2s.transforms.bound import unbound_in
+from s2s.transforms.bound import is_read_first
 from s2s.transforms.copies import assignments
 from s2s.transforms.structure import blocks, copied, statements, uses, with_blocks
 
@@ -62,7 +62,7 @@ def _is_of_round(fn: Function, loop: Any, name: str) -> bool:
         return True
     inside = sum(name in uses(s) for s in statements(loop.body))
     everywhere = sum(name in uses(s) for s in statements(fn.body))
-    return inside == everywhere and name not in set(unbound_in(fn, loop.body, name))
+    return inside == everywhere and not is_read_first(fn, loop.body, name)
 
 
 def _original(name: str, times: Mapping[str, int], sources: Mapping[str, list[str]]) -> str:

@@ -42,9 +42,9 @@ class Operations:
     def __init__(self, fn: Function) -> None:
         self.fn = fn
         self.local = fn.local_names()
+        self.kinds = fn.facts.kinds
         self._free: dict[str, Kind] = {}
-        # By identity; the nodes are held, so that no other node gets their identity.
-        self._functions: dict[int, tuple[Any, Any]] = {}
+        self._functions: dict[Any, Any] = {}
 
     @cached_property
     def ranges(self) -> Ranges:
@@ -59,14 +59,15 @@ class Operations:
 
     def kind(self, node: Any) -> Kind:
         """The kind of an operand: an atom, a path or an index."""
-        if isinstance(node, gast.Constant):
-            return K.of_literal(node.value)
-        if isinstance(node, gast.Name):
-            known = self.fn.facts.kinds.get(node.id)
+        kind: Any = type(node)
+        if kind is gast.Name:
+            known = self.kinds.get(node.id)
             if known is not None or node.id in self.local:
                 return known or K.UNKNOWN
             return self._free_kind(node.id)
-        if isinstance(node, gast.Attribute):
+        if kind is gast.Constant:
+            return K.of_literal(node.value)
+        if kind is gast.Attribute:
             return attribute_kind(self.kind(node.value), node.attr)
         if isinstance(node, gast.Slice):
             return K.Slice()
@@ -83,10 +84,10 @@ class Operations:
 
     def function(self, node: Any) -> Any:
         """The function behind an expression, None where it is not known."""
-        known = self._functions.get(id(node))
-        if known is None:
-            known = self._functions[id(node)] = (node, operation(node, self.kind, self.local)[0])
-        return known[1]
+        known = self._functions
+        if node not in known:
+            known[node] = operation(node, self.kind, self.local)[0]
+        return known[node]
 
     def conduct(self, node: Any) -> Conduct | None:
         """What an operation does with its operands; None where it may do anything."""

@@ -91,7 +91,7 @@ class _Reaching:
             if self.times[name] > 1 and len(block) > len(shared) and block[len(shared)] in self.loops:
                 yield block[: len(shared) + 1]  # what a loop carries is handed on in each round, too
 
-    def goes_on(self, name: str, block: Block, found: set[str], result: set[str]) -> bool:
+    def goes_on(self, name: str, block: Block, found: set[str], result: frozenset[str]) -> bool:
         """Whether the value of a name is handed on in a block to what reaches the result."""
         names = [name, *self.computed_as.get(name, ())]
         if not block and result.intersection(names):

@@ -131,7 +131,7 @@ def _leading_to(reached: Callable[[set[str], Any, Operations], bool], operations
 
     def operands(targets: set[str], value: Any, found: set[str]) -> set[str]:
         leads = targets & found or reached(targets, value, operations)
-        return core.reads(value) & operations.fn.facts.active if leads else set()
+        return set(core.reads(value) & operations.fn.facts.active) if leads else set()
 
     return _closure(operands, operations)
 

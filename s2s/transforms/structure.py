@@ -38,8 +38,9 @@ def _load(node: Any, found: list[str]) -> None:
         for entry in zip(node.keys, node.values):
             _load(list(entry), found)
     elif kind not in core.LEAVES:
+        fields = node.__dict__
         for field_name in node._fields:
-            child = getattr(node, field_name)
+            child = fields[field_name]
             if type(child) not in core.LEAVES:
                 _load(child, found)
 
@@ -67,18 +68,19 @@ def uses(stmt: Any) -> tuple[str, ...]:
 
 def _uses(stmt: Any) -> list[str]:
     found: list[str] = []
-    if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+    kind = type(stmt)
+    if kind is gast.Assign and type(stmt.targets[0]) is gast.Name:
         _load(stmt.value, found)
         return found
     for field_name in header(stmt):
         _load(getattr(stmt, field_name), found)
-    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+    if kind is gast.AugAssign and type(stmt.target) is gast.Name:
         found.insert(0, stmt.target.id)
-    elif isinstance(stmt, gast.Delete):
+    elif kind is gast.Delete:
         found.extend(defs(stmt))
-    elif isinstance(stmt, gast.Try):
+    elif kind is gast.Try:
         _load([handler.type for handler in stmt.handlers], found)
-    elif isinstance(stmt, gast.FunctionDef):
+    elif kind is gast.FunctionDef:
         found.extend(sorted(captures(stmt)))
         _load(stmt.args, found)
     return found
@@ -87,12 +89,11 @@ def _uses(stmt: Any) -> list[str]:
 @core.noted
 def defs(stmt: Any) -> list[str]:
     """The names that a statement itself binds or unbinds; nested blocks are not entered."""
-    if isinstance(stmt, gast.Delete):
+    if type(stmt) is gast.Delete:
         return [t.id for t in stmt.targets if isinstance(t, gast.Name)]
     return core.writes(stmt)
 
 
-@core.noted
 def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
     """The nested blocks of a statement that run where it stands: all but the body of a closure."""
     return core.blocks(stmt) if type(stmt) in _COMPOUND else []
@@ -204,7 +205,7 @@ def is_reverse(stmt: Any) -> bool:
     return getattr(stmt, "sweep", None) == "reverse"
 
 
-def captures(closure: Any) -> set[str]:
+def captures(closure: Any) -> frozenset[str]:
     """The names that a closure takes from around it."""
     return (core.reads(closure.body) - core.own_names(closure)) | core.rebound(closure)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -68,7 +68,7 @@ class _Versions:
     def run(self) -> Function:
         env = {name: self.fresh(name) for name in self.fn.param_names}
         *body, last = self.fn.body
-        new = self.block(body, env, core.reads(last) & self.local)
+        new = self.block(body, env, self.local & core.reads(last))
         new.extend(self.settled(last, env))
         new.append(self.load(last, env))
         return Function(
@@ -147,7 +147,7 @@ class _Versions:
             names = set(core.writes(stmt))
             return (exposed - names) | (self.local & core.reads([i.context_expr for i in stmt.items])), killed | names
         deleted = _deleted(stmt)
-        return (core.reads(stmt) | deleted) & self.local, set(core.writes(stmt)) | deleted
+        return self.local & (core.reads(stmt) | deleted), deleted.union(core.writes(stmt))
 
     def block_summary(self, stmts: Sequence[Any]) -> tuple[set[str], set[str]]:
         exposed: set[str] = set()
@@ -308,7 +308,7 @@ def with_absent(fn: Function, variables: Iterable[str]) -> Function:
     return replace(fn, body=(*start, *fn.body), scope=scope)
 
 
-def _header_reads(stmt: Any) -> set[str]:
+def _header_reads(stmt: Any) -> Set[str]:
     """The names that a statement reads, once and before all else, without those of nested blocks."""
     if isinstance(stmt, gast.If):
         return core.reads(stmt.test)
@@ -316,7 +316,7 @@ def _header_reads(stmt: Any) -> set[str]:
         return core.reads(stmt.iter)
     if isinstance(stmt, gast.With):
         return core.reads([item.context_expr for item in stmt.items])
-    return set() if isinstance(stmt, gast.While) else core.reads(stmt) | _deleted(stmt)
+    return frozenset() if isinstance(stmt, gast.While) else core.reads(stmt) | _deleted(stmt)
 
 
 def _deleted(stmt: Any) -> set[str]:

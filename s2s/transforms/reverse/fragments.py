@@ -251,7 +251,7 @@ class Fragments(Partials):
 
     def size_of(self, partial: Any, stmts: list[Any], y: str, but: frozenset[str] = frozenset()) -> str | None:
         """SCALAR for a partial that is a number, the name y for one of y's shape, None where it is not known."""
-        shape, names = self.fn.facts.shapes.get(y), core.reads(partial) - but
+        shape, names = self.fn.facts.shapes.get(y), set(core.reads(partial) - but)
         local = {core.writes(s)[0]: s.value for s in stmts}
         size: str | None = SCALAR
         while names:

@@ -26,7 +26,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.aliases import Aliases
-from s2s.transforms.bound import Unbound, headers_of, unbound_at_loops, unbound_reads
+from s2s.transforms.bound import Unbound, headers_of, unbound_or_carried
 from s2s.transforms.conduct import module_of
 from s2s.transforms.copies import assignments
 from s2s.transforms.effects import Knowledge
@@ -159,7 +159,7 @@ class Restorer:
         self.home: dict[str, int] = {}  # the loop (by id) in whose body a name is defined; absent: no loop
         self.range_targets: set[str] = set()
         self.times = assignments(fn)
-        self.unsure = {name for _, name in unbound_reads(fn)} | unbound_at_loops(fn)
+        self.unsure = unbound_or_carried(fn)
         # Whether the memory of a name is written into: its contents now are not those that an operation read.
         self.changed: Callable[[str], bool] = lambda name: False
         if fn.facts.storages:
