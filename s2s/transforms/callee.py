@@ -62,10 +62,12 @@ def owner_type(kind: Kind) -> type | None:
         return np.ndarray
     if isinstance(kind, K.Scalar):
         return type(kind.dtype.type(0).item()) if kind.python else np.ndarray
-    exact = {K.Int: int, K.Bool: bool, K.Str: str, K.List: list, K.Dict: dict, K.Range: range}
     if isinstance(kind, (K.Tuple, K.Sequence, K.Object)):
         return kind.cls
-    return exact.get(type(kind))
+    return _OWNERS.get(type(kind))
+
+
+_OWNERS: dict[type, type] = {K.Int: int, K.Bool: bool, K.Str: str, K.List: list, K.Dict: dict, K.Range: range}
 
 
 def callee(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[Any, list[Any]]:
@@ -74,7 +76,7 @@ def callee(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[Any
     A method of a NumPy scalar is that of an array: the rules are the same.
     """
     target = node.func
-    if isinstance(target, gast.Attribute):
+    if type(target) is gast.Attribute:
         owner = kind(target.value)
         if isinstance(owner, K.Object) and owner.fields:
             found = attribute_kind(owner, target.attr)
@@ -83,8 +85,10 @@ def callee(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[Any
             cls = owner_type(owner)
             method = getattr(cls, target.attr, None) if cls is not None else None
             return method, [target.value, *node.args]
-    known = kind(target)
-    return (known.value, list(node.args)) if isinstance(known, K.Static) else (None, list(node.args))
+        known = attribute_kind(owner, target.attr)
+    else:
+        known = kind(target)
+    return known.value if isinstance(known, K.Static) else None, list(node.args)
 
 
 def operation(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[Any, list[Any], dict[str, Any]]:
@@ -92,19 +96,20 @@ def operation(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[
 
     `x * y` is `operator.mul`, `x.T` is `numpy.ndarray.T`, `x[i]` is `operator.getitem`; None where it is not known.
     """
-    if isinstance(node, gast.BinOp):
+    sort = type(node)
+    if sort is gast.BinOp:
         return OPERATORS[type(node.op)], [node.left, node.right], {}
-    if isinstance(node, gast.UnaryOp):
+    if sort is gast.UnaryOp:
         return UNARY[type(node.op)], [node.operand], {}
-    if isinstance(node, gast.Compare):
+    if sort is gast.Compare:
         return OPERATORS.get(type(node.ops[0]), operator.is_), [node.left, *node.comparators], {}
-    if isinstance(node, gast.Subscript):
+    if sort is gast.Subscript:
         return operator.getitem, [node.value, node.slice], {}
-    if isinstance(node, gast.Attribute):
+    if sort is gast.Attribute:
         owner = kind(node.value)
         found = getattr(np.ndarray, node.attr, None) if isinstance(owner, (K.Array, K.Scalar)) else None
         return None if isinstance(found, types.MethodDescriptorType) else found, [node.value], {}
-    if isinstance(node, gast.Call):
+    if sort is gast.Call:
         function, operands = callee(node, kind, local)
         return function, operands, {k.arg: k.value for k in node.keywords}
     return None, [], {}

@@ -10,6 +10,7 @@ read, in a statement of its own.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,8 +38,8 @@ def remove_dead(fn: Function, known: Knowledge) -> Function:
 def _kept(block: Sequence[Any], marks: _Marks, fn: Function) -> list[Any]:
     new = []
     for stmt in block:
-        if id(stmt) not in marks.needed:
-            if id(stmt) in marks.raising:
+        if stmt not in marks.needed:
+            if stmt in marks.raising:
                 new.append(core.place(gast.Expr(stmt.value), core.origin_of(stmt)))
             continue
         stmt = with_blocks(stmt, lambda _, inner: _kept(inner, marks, fn))
@@ -75,53 +76,53 @@ class _Overwritten:
 
 
 class _Marks:
-    """Marks needed statements, by identity; a node that stands in two places is needed in both if in one."""
+    """Marks needed statements; a node that stands in two places is needed in both if in one."""
 
     def __init__(self, fn: Function, known: Knowledge) -> None:
         self.known = known
-        self.needed: set[int] = set()
+        self.needed: set[Any] = set()
         self.waiting: list[Any] = []
-        self.parents: dict[int, list[Any]] = {}
-        self.definers: dict[str, list[Any]] = {}
+        self.parents: defaultdict[Any, list[Any]] = defaultdict(list)
+        self.definers: defaultdict[str, list[Any]] = defaultdict(list)
         self.names: set[str] = set()
         self.always = captured(fn)
-        self.unsure = {id(stmt) for stmt, _ in unbound_reads(fn) if not is_reverse(stmt)}
-        self.raising: dict[int, Any] = {}  # the copies of what may be unbound
+        self.unsure = {stmt for stmt, _ in unbound_reads(fn) if not is_reverse(stmt)}
+        self.raising: dict[Any, None] = {}  # the copies of what may be unbound, in order
 
     def collect(self, block: Sequence[Any], parent: Any) -> None:
         """Note who assigns what; what has effects is needed."""
         for stmt in block:
-            self.parents.setdefault(id(stmt), []).append(parent)
+            if parent is not None:
+                self.parents[stmt].append(parent)
             for name in self.assigns(stmt):
-                self.definers.setdefault(name, []).append(stmt)
-            if id(stmt) in self.unsure and isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
-                self.raising[id(stmt)] = stmt
+                self.definers[name].append(stmt)
+            if stmt in self.unsure and isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
+                self.raising[stmt] = None
             if self.has_effect(stmt):
                 self.need(stmt)
             for _, inner in blocks(stmt):
                 self.collect(inner, stmt)
 
     def assigns(self, stmt: Any) -> list[str]:
-        tape = tape_operation(getattr(stmt, "value", None), self.known.tapes)
+        tape = tape_operation(getattr(stmt, "value", None), self.known.tapes) if self.known.tapes else None
         return defs(stmt) if tape is None else [*defs(stmt), tape]
 
     def need(self, stmt: Any) -> None:
-        if id(stmt) not in self.needed:
-            self.needed.add(id(stmt))
+        if stmt not in self.needed:
+            self.needed.add(stmt)
             self.waiting.append(stmt)
 
     def spread(self) -> None:
         """What needed statements read, and what holds them, is needed; then what copies that may raise read."""
         self.follow()
-        for stmt in self.raising.values():
-            if id(stmt) not in self.needed:
+        for stmt in self.raising:
+            if stmt not in self.needed:
                 self.requires(stmt)
                 self.follow()
 
     def requires(self, stmt: Any) -> None:
-        for parent in self.parents.get(id(stmt), ()):
-            if parent is not None:
-                self.need(parent)
+        for parent in self.parents.get(stmt, ()):
+            self.need(parent)
         for name in uses(stmt):
             if name not in self.names:
                 self.names.add(name)
@@ -132,34 +133,36 @@ class _Marks:
         while self.waiting:
             stmt = self.waiting.pop()
             self.requires(stmt)
-            if isinstance(stmt, (gast.For, gast.While)) and core.is_exit(stmt.body[-1]):
+            kind = type(stmt)
+            if (kind is gast.For or kind is gast.While) and core.is_exit(stmt.body[-1]):
                 self.need(stmt.body[-1])
-            if core.is_exit(stmt):
+            if kind is gast.If and core.is_exit(stmt):
                 self.need(stmt.body[0])
 
     def has_effect(self, stmt: Any) -> bool:
         """Whether a statement does anything but assign names, its nested blocks apart."""
         ours = is_reverse(stmt)
-        if isinstance(stmt, gast.Expr) and id(stmt) in self.unsure:
+        kind = type(stmt)
+        if kind is gast.Expr and stmt in self.unsure:
             return True
-        if isinstance(stmt, (gast.Pass, gast.Break)) or core.is_exit(stmt):
+        if kind is gast.Pass or kind is gast.Break or core.is_exit(stmt):
             return False
-        if any(name in self.always for name in defs(stmt)):
+        if not self.always.isdisjoint(defs(stmt)):
             return True
-        if isinstance(stmt, (gast.Assign, gast.Expr)):
+        if kind is gast.Assign or kind is gast.Expr:
             if tape_operation(stmt.value, self.known.tapes) is not None:
                 return False
             found = self.known.effects(stmt.value, ours)
             raises = found.raises and not self.known.repeats_a_meeting(stmt)
             return raises or found.writes or not self.plain_target(stmt, ours)
-        if isinstance(stmt, gast.AugAssign):
+        if kind is gast.AugAssign:
             return not (ours and isinstance(stmt.target, gast.Name) and K.immutable(self.known.kind(stmt.target)))
-        if isinstance(stmt, gast.If):
+        if kind is gast.If:
             return not (ours or isinstance(stmt.test, gast.Constant) or K.immutable(self.known.kind(stmt.test)))
-        if isinstance(stmt, gast.For):
+        if kind is gast.For:
             return not (ours or isinstance(self.known.kind(stmt.iter), _FINITE))
         # A loop of the user's may not end, which is an effect; ours end.
-        return not (isinstance(stmt, gast.While) and ours)
+        return not (kind is gast.While and ours)
 
     def plain_target(self, stmt: Any, ours: bool) -> bool:
         if isinstance(stmt, gast.Expr) or assigned(stmt) is not None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import gast
 import numpy as np
 
+from s2s import core
 from s2s import kinds as K
 from s2s.kinds import Kind
 
@@ -220,7 +221,7 @@ class Sizes:
         joins: the name is assigned in other places, too. rounds: names in terms of which nothing may be said, as the
         name is read in another round of a loop than it is assigned in.
         """
-        kind = self.kind(gast.Name(name, gast.Load(), None, None))
+        kind = self.kind(core.name(name))
         found: Term | Shape | None
         own: Term | Shape | None = None
         if isinstance(kind, K.Array):
@@ -234,7 +235,7 @@ class Sizes:
             found = self.integer(node) if isinstance(kind, K.Int) else self.items(node)
             own = root("value", name) if isinstance(kind, K.Int) else None
         old = table.get(name)
-        if found is None or names_of(found) & rounds or (joins and old not in (None, found)):
+        if found is None or (rounds and names_of(found) & rounds) or (joins and old not in (None, found)):
             found = own
         for other in (self.ints, self.shapes):
             if other is not table or found is None:

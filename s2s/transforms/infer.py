@@ -99,6 +99,7 @@ class _Inference:
         self.changed = False
         self.keys: dict[Any, str] = {}  # what has the shape that a key of `sameshape` describes
         self.lost: dict[str, tuple[str, int]] = {}  # by shape: of which it is a reduction, and the axis that it lacks
+        self.looked_at: tuple[Any, Any] = None, None  # the last call that was asked for, and what it calls
         self.sizes = Sizes(facts.ints, facts.lengths, self.kind, self.called)
         self.times = assignments(fn)
         for name in fn.param_names:
@@ -132,7 +133,7 @@ class _Inference:
     def define_kind(self, name: str, kind: Kind) -> None:
         old = self.kinds.get(name)
         new = kind if old is None else K.join(old, kind)
-        if new != old:
+        if new is not old and new != old:
             self.kinds[name] = new
             self.changed = True
 
@@ -151,7 +152,8 @@ class _Inference:
         (target,) = stmt.targets
         if not self.reached(stmt.value):
             return
-        kind = self.kind(stmt.value)
+        known = self.kinds.get(target.id) if isinstance(target, gast.Name) and target.id in self.fixed else None
+        kind = self.kind(stmt.value) if known is None else known
         self.note_write(stmt.value)
         if kind == K.NEVER:
             return
@@ -181,7 +183,8 @@ class _Inference:
 
     def reached(self, node: Any) -> bool:
         """Whether something has reached all operands: else of what meets at a target, an expression is no part yet."""
-        return not any(name in self.local and name not in self.kinds for name in core.reads(node))
+        self.looked_at = None, None  # kinds may be others than in the last round of a loop
+        return core.reads(node) & self.local <= self.kinds.keys()
 
     # --- writes into containers, before single assignment says in which version ---
 
@@ -189,7 +192,7 @@ class _Inference:
         """A call that writes into a list or dict changes what it may hold, from now on and in earlier rounds."""
         if not isinstance(value, gast.Call) or self.fn.facts.storages:
             return
-        function, operands = callee(value, self.kind, self.local)
+        function, operands = self.called(value)
         if function is set_item:
             self.grow(operands[0], lambda owner: stored(owner, *map(self.index_kind, operands[1:])))
         elif function in LISTS:
@@ -276,6 +279,8 @@ class _Inference:
     # --- expressions ---
 
     def kind(self, node: Any) -> Kind:
+        if type(node) is gast.Name and node.id in self.local:
+            return self.kinds.get(node.id, K.UNKNOWN)
         method = getattr(self, f"kind_{type(node).__name__}", None)
         return K.UNKNOWN if method is None else method(node)
 
@@ -286,8 +291,6 @@ class _Inference:
         return K.of_literal(node.value)
 
     def kind_Name(self, node: Any) -> Kind:
-        if node.id in self.local:
-            return self.kinds.get(node.id, K.UNKNOWN)
         value = self.fn.scope.lookup(node.id)
         return K.UNKNOWN if value is MISSING else K.of(value)
 
@@ -299,7 +302,7 @@ class _Inference:
             view = view_kind(self.kind(node.func.value), node.func.attr)
             if view is not None:
                 return view
-        function, operands = callee(node, self.kind, self.local)
+        function, operands = self.called(node)
         if function is None or any(isinstance(a, gast.Starred) for a in operands):
             return K.UNKNOWN
         args = tuple(self.kind(a) for a in operands)
@@ -423,9 +426,9 @@ class _Inference:
             self.define(name, kind)
             self.measure(name, node)
             return
-        operands = self.operand_shapes(node, kind)
-        shape = None if operands is None else self.broadcasts.widest(operands)
-        parts = None if operands is None or shape is not None else self.broadcasts.together(operands)
+        shapes = self.operand_shapes(node, kind)
+        shape = None if shapes is None else self.broadcasts.widest(shapes)
+        parts = None if shapes is None or shape is not None else self.broadcasts.together(shapes)
         key = self.key(node) if parts is None else ("broadcast", parts)
         if name not in self.fixed:
             self.define_kind(name, kind)
@@ -458,7 +461,9 @@ class _Inference:
         return self.sizes.shapes.get(name)
 
     def called(self, node: Any) -> tuple[Any, list[Any]]:
-        return callee(node, self.kind, self.local)
+        if self.looked_at[0] is not node:
+            self.looked_at = node, callee(node, self.kind, self.local)
+        return self.looked_at[1]  # type: ignore[no-any-return]
 
     def operand_shapes(self, node: Any, kind: K.Array) -> set[str] | None:
         """The shapes whose broadcast is the shape of the value; None where they are not known."""
@@ -508,7 +513,7 @@ class _Inference:
         if isinstance(node, gast.Compare):
             return [node.left, *node.comparators]
         if isinstance(node, gast.Call) and not node.keywords:
-            function, operands = callee(node, self.kind, self.local)
+            function, operands = self.called(node)
             if function in (numeric.unbroadcast, np.broadcast_to) and len(operands) == 2:
                 owner = self.owners.get(getattr(operands[1], "id", ""))
                 return None if owner is None else [core.name(owner)]

@@ -49,7 +49,7 @@ def rewritten(expr: Any, look: Look, may_share: Callable[[Any], bool]) -> Any:
     may_share: whether the result may be (or be a view of) what an expression names, where it was a new array.
     """
     for _ in range(8):
-        for rewrite in _REWRITINGS.get(type(expr), ()):
+        for rewrite in _REWRITINGS.get(type(expr.op) if type(expr) is gast.BinOp else type(expr), ()):
             shorter = rewrite(expr, look)
             if shorter is not None:
                 if rewrite in _NO_NEW_ALIAS or not _is_shared(shorter) or may_share(shorter):
@@ -82,20 +82,17 @@ def _constants(expr: Any, look: Look) -> Any:
     """`2 - 1` is 1."""
     if not (_number(expr.left) and _number(expr.right)):
         return None
-    if isinstance(expr.op, (gast.Add, gast.Sub, gast.Mult)):
-        value = OPERATORS[type(expr.op)](expr.left.value, expr.right.value)
-        if value == value and (isinstance(value, float) or abs(value) < 1 << 53) and value >= 0:
-            return core.constant(value)
+    value = OPERATORS[type(expr.op)](expr.left.value, expr.right.value)
+    if value == value and (isinstance(value, float) or abs(value) < 1 << 53) and value >= 0:
+        return core.constant(value)
     return None
 
 
 def _one(expr: Any, look: Look) -> Any:
     """`1.0 * g`, `g / 1` and `g ** 1` are g."""
-    if isinstance(expr.op, gast.Mult) and _is_one(expr.left) and _stays(expr.right, expr.left, look):
+    if _is_one(expr.left) and isinstance(expr.op, gast.Mult) and _stays(expr.right, expr.left, look):
         return expr.right
-    if isinstance(expr.op, (gast.Mult, gast.Div, gast.Pow)) and _is_one(expr.right):
-        return expr.left if _stays(expr.left, expr.right, look) else None
-    return None
+    return expr.left if _is_one(expr.right) and _stays(expr.left, expr.right, look) else None
 
 
 def _stays(atom: Any, one: Any, look: Look) -> bool:
@@ -116,8 +113,6 @@ def _double_sign(expr: Any, look: Look) -> Any:
 
 def _sign_in_sum(expr: Any, look: Look) -> Any:
     """`x + -t` is `x - t`, `-t + x` is `x - t`, `x - -t` is `x + t`."""
-    if not isinstance(expr.op, (gast.Add, gast.Sub)):
-        return None
     right = _negated(look.made(expr.right))
     if right is not None:
         op = gast.Sub if isinstance(expr.op, gast.Add) else gast.Add
@@ -128,8 +123,6 @@ def _sign_in_sum(expr: Any, look: Look) -> Any:
 
 def _sign_in_product(expr: Any, look: Look) -> Any:
     """`a * -b` is `-(a * b)`, so that whatever takes it in can subtract; not of an array read elsewhere too."""
-    if not isinstance(expr.op, (gast.Mult, gast.Div, gast.MatMult)):
-        return None
     for side in ("right", "left"):
         factor = getattr(expr, side)
         inner = _negated(look.made(factor) if K.ndim_of(look.kind(factor)) == 0 else look.only(factor))
@@ -155,20 +148,16 @@ def _sign_in_dot(expr: Any, look: Look) -> Any:
 
 def _reciprocal(expr: Any, look: Look) -> Any:
     """`g * (1 / b)` is `g / b`."""
-    if not isinstance(expr.op, gast.Mult):
-        return None
     inner = look.only(expr.right)
-    if _is(inner, gast.BinOp) and isinstance(inner.op, gast.Div) and _is_one(inner.left):
+    if type(inner) is gast.BinOp and isinstance(inner.op, gast.Div) and _is_one(inner.left):
         return gast.BinOp(expr.left, gast.Div(), inner.right)
     return None
 
 
 def _left_association(expr: Any, look: Look) -> Any:
     """`g * (2 * x)` is `g * 2 * x`, which needs no parentheses; not where it would take one more pass over an array."""
-    if not isinstance(expr.op, gast.Mult):
-        return None
     inner = look.only(expr.right)
-    if not (_is(inner, gast.BinOp) and isinstance(inner.op, gast.Mult)):
+    if type(inner) is not gast.BinOp or not isinstance(inner.op, gast.Mult):
         return None
     outside, inside = K.ndim_of(look.kind(expr.left)), K.ndim_of(look.kind(expr.right))
     if outside is None or inside is None or outside > inside:
@@ -178,8 +167,8 @@ def _left_association(expr: Any, look: Look) -> Any:
 
 def _scaled_twice(expr: Any, look: Look) -> Any:
     """`g * 0.5 * 4` is `g * 2.0`."""
-    inner = look.only(expr.left)
-    if not (_is_scaled(expr) and _is_scaled(inner)):
+    inner: Any = look.only(expr.left) if _is_scaled(expr) else None
+    if not _is_scaled(inner):
         return None
     scale = inner.right.value * expr.right.value
     if not (isinstance(scale, float) and 1e-30 < scale < 1e30):
@@ -190,13 +179,13 @@ def _scaled_twice(expr: Any, look: Look) -> Any:
 def _one_inside(expr: Any, look: Look) -> Any:
     """`g * 1.0 * x` is `g * x`: a new array, whether or not `g * 1.0` is one."""
     inner = look.only(expr.left)
-    if isinstance(expr.op, (gast.Mult, gast.Div)) and _is_scaled(inner) and _is_one(inner.right):
+    if _is_scaled(inner) and _is_one(inner.right):
         return core.rebuilt(expr, left=inner.left) if _stays(inner.left, inner.right, look) else None
     return None
 
 
 def _is_scaled(expr: Any) -> bool:
-    return _is(expr, gast.BinOp) and isinstance(expr.op, gast.Mult) and _number(expr.right)
+    return type(expr) is gast.BinOp and isinstance(expr.op, gast.Mult) and _number(expr.right)
 
 
 def _factor_of_zero(expr: Any, look: Look) -> Any:
@@ -213,8 +202,6 @@ def _factor_of_zero(expr: Any, look: Look) -> Any:
 
 def _stretched_operand(expr: Any, look: Look) -> Any:
     """`np.broadcast_to(e, z.shape) * other` is `e * other`, where other has the shape of z anyway."""
-    if not isinstance(expr.op, (gast.Mult, gast.Div, gast.Add, gast.Sub)):
-        return None
     for side, other in (("left", "right"), ("right", "left")):
         stretched = _unstretched(getattr(expr, side), getattr(expr, other), look)
         if stretched is not None:
@@ -234,7 +221,7 @@ def _stretched_factor(expr: Any, look: Look) -> Any:
 def _unstretched(atom: Any, other: Any, look: Look) -> Any:
     """What an atom is the broadcast of, to the shape that the other operand has anyway."""
     call = look.made(atom)
-    if not (_is(call, gast.Call) and len(call.args) == 2):
+    if type(call) is not gast.Call or len(call.args) != 2:
         return None
     stretched, owner = call.args[0], _owner_of_shape(look.made(call.args[1]), look)
     if not _same(owner, other, look):
@@ -249,13 +236,11 @@ def _stretched_result(expr: Any, look: Look) -> Any:
     """`np.broadcast_to(e, shape) * 2` is `np.broadcast_to(e * 2, shape)`: what is done to a number costs nothing."""
     if isinstance(expr, gast.UnaryOp):
         sides: tuple[tuple[str, Any], ...] = (("operand", None),) if _is_negation(expr) else ()
-    elif isinstance(expr.op, (gast.Mult, gast.Div)):
-        sides = (("left", expr.right), ("right", expr.left))
     else:
-        return None
+        sides = (("left", expr.right), ("right", expr.left))
     for side, other in sides:
         call = look.only(getattr(expr, side))
-        if not (_is(call, gast.Call) and look.function(call) is np.broadcast_to and len(call.args) == 2):
+        if type(call) is not gast.Call or look.function(call) is not np.broadcast_to or len(call.args) != 2:
             continue
         stretched, shape = call.args
         if other is None or _both_numbers(look.kind(stretched), look.kind(other)):
@@ -296,17 +281,22 @@ def _same(owner: Any, value: Any, look: Look) -> bool:
 
 
 def _owner_of_shape(made: Any, look: Look) -> Any:
-    if _is(made, gast.Attribute) and made.attr == "shape" and core.is_atom(made.value):
+    if type(made) is gast.Attribute and made.attr == "shape" and core.is_atom(made.value):
         return made.value
-    if _is(made, gast.Call) and look.function(made) in (np.shape, numeric.shape_of) and len(made.args) == 1:
+    if type(made) is gast.Call and look.function(made) in (np.shape, numeric.shape_of) and len(made.args) == 1:
         return made.args[0]
     return None
 
 
 _Rewriting = Callable[[Any, Look], Any]
+# By the operator of two operands, or the type of any other operation.
 _REWRITINGS: dict[type, tuple[_Rewriting, ...]] = {
-    gast.BinOp: (_constants, _one, _sign_in_sum, _sign_in_product, _reciprocal, _left_association,
-                 _scaled_twice, _one_inside, _stretched_operand, _stretched_result),
+    **dict.fromkeys((gast.Add, gast.Sub), (_constants, _sign_in_sum, _stretched_operand)),
+    gast.Mult: (_constants, _one, _sign_in_product, _reciprocal, _left_association,
+                _scaled_twice, _one_inside, _stretched_operand, _stretched_result),
+    gast.Div: (_one, _sign_in_product, _one_inside, _stretched_operand, _stretched_result),
+    gast.MatMult: (_sign_in_product,),
+    gast.Pow: (_one,),
     gast.UnaryOp: (_double_sign, _stretched_result),
     gast.Call: (_same_shape, _stretched_factor, _factor_of_zero, _sign_in_dot),
 }  # fmt: skip
@@ -314,12 +304,8 @@ _REWRITINGS: dict[type, tuple[_Rewriting, ...]] = {
 _NO_NEW_ALIAS = (_constants, _same_shape, _stretched_factor, _factor_of_zero)
 
 
-def _is(node: Any, cls: type) -> bool:
-    return isinstance(node, cls)
-
-
 def _number(node: Any) -> bool:
-    return isinstance(node, gast.Constant) and type(node.value) in (int, float)
+    return type(node) is gast.Constant and type(node.value) in (int, float)
 
 
 def _is_one(node: Any) -> bool:
@@ -327,7 +313,7 @@ def _is_one(node: Any) -> bool:
 
 
 def _is_negation(node: Any) -> bool:
-    return isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub)
+    return type(node) is gast.UnaryOp and isinstance(node.op, gast.USub)
 
 
 def _negated(node: Any) -> Any:

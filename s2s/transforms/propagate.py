@@ -12,7 +12,7 @@ again, and what depends on memory goes when memory may be written. So single ass
 from __future__ import annotations
 
 import operator
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -59,7 +59,7 @@ class _Table:
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.copies: dict[str, Any] = {}  # those of the values that are atoms
-        self.readers: dict[str, set[str]] = {}
+        self.readers: defaultdict[str, set[str]] = defaultdict(set)
         self.in_memory: set[str] = set()
         self.holders: dict[Any, str] = {}
 
@@ -69,7 +69,7 @@ class _Table:
             return
         self.values[name] = value
         for other in read:
-            self.readers.setdefault(other, set()).add(name)
+            self.readers[other].add(name)
         if effects.reads:
             self.in_memory.add(name)
         if core.is_atom(value):
@@ -120,22 +120,24 @@ class _Propagation:
         return new
 
     def statement(self, stmt: Any) -> list[Any]:
-        if isinstance(stmt, gast.FunctionDef):
+        kind = type(stmt)
+        if kind is gast.FunctionDef:
             self.assign_again([stmt.name])
             return [stmt]
-        if isinstance(stmt, (gast.For, gast.While)):
+        if kind is gast.For or kind is gast.While:
             return [self.loop(stmt)]
         self.own_reads = list(uses(stmt))
         replaced = self.replaced(stmt)
-        if isinstance(replaced, gast.If):
+        if kind is gast.If:
             return self.branch(replaced)
         if blocks(replaced):
             return [self.protected(replaced)]
         before: list[Any] = []
-        if is_reverse(replaced) and assigned(replaced) is not None:
-            replaced = self.shortened(replaced, before)
-        elif is_reverse(replaced) and isinstance(replaced, gast.AugAssign):
-            replaced = self.with_sign(replaced)
+        if is_reverse(replaced):
+            if assigned(replaced) is not None:
+                replaced = self.shortened(replaced, before)
+            elif kind is gast.AugAssign:
+                replaced = self.with_sign(replaced)
         self.note(replaced)
         return [*before, replaced]
 
@@ -143,7 +145,7 @@ class _Propagation:
         """The statement with copies in place of the names that it reads."""
         table = self.table.copies
         copies = {n: table[n] for n in self.own_reads if n in table}
-        return stmt if isinstance(stmt, gast.Delete) else replace_reads(stmt, copies)
+        return replace_reads(stmt, copies) if copies and not isinstance(stmt, gast.Delete) else stmt
 
     def branch(self, stmt: Any) -> list[Any]:
         if isinstance(stmt.test, gast.Constant) and not core.is_exit(stmt):
@@ -240,8 +242,8 @@ class _Propagation:
 
         So it is for `x -= g * v` where w is `-v`.
         """
-        name, added, sign = _added(stmt)
-        if not name or not is_reverse(stmt):
+        name, added, sign = _added(stmt) if is_reverse(stmt) else _NOTHING_ADDED
+        if not name:
             return False
         self.own_reads = list(uses(stmt))
         one, other = self.table.values.get(name), self.only(added)
@@ -323,11 +325,11 @@ class _Propagation:
     # --- what rewritings look at ---
 
     def made(self, atom: Any) -> Any:
-        value = self.table.values.get(atom.id) if isinstance(atom, gast.Name) else None
+        value = self.table.values.get(atom.id) if type(atom) is gast.Name else None
         return None if core.is_atom(value) else value
 
     def only(self, atom: Any) -> Any:
-        if not isinstance(atom, gast.Name) or self.count[atom.id] != 1 or atom.id not in self.own_reads:
+        if type(atom) is not gast.Name or self.count[atom.id] != 1 or atom.id not in self.own_reads:
             return None
         return self.made(atom)
 
@@ -343,13 +345,19 @@ class _Propagation:
 
 def _added(stmt: Any) -> tuple[str, Any, int]:
     """Of `x += v` and `x = x + v`, x, v and 1; of `x -= v`, -1; an empty name of any other statement."""
-    name, value = assigned(stmt), getattr(stmt, "value", None)
-    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
-        name, value = stmt.target.id, gast.BinOp(stmt.target, stmt.op, value)
-    if name is not None and isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Add, gast.Sub)):
-        if isinstance(value.left, gast.Name) and value.left.id == name:
-            return name, value.right, 1 if isinstance(value.op, gast.Add) else -1
-    return "", None, 1
+    kind, name = type(stmt), assigned(stmt)
+    if kind is gast.AugAssign and type(stmt.target) is gast.Name:
+        name, op, added = stmt.target.id, stmt.op, stmt.value
+    elif name is not None and type(stmt.value) is gast.BinOp and getattr(stmt.value.left, "id", None) == name:
+        op, added = stmt.value.op, stmt.value.right
+    else:
+        return _NOTHING_ADDED
+    sign = _SIGNS.get(type(op))
+    return (name, added, sign) if sign else _NOTHING_ADDED
+
+
+_NOTHING_ADDED = "", None, 1
+_SIGNS = {gast.Add: 1, gast.Sub: -1}
 
 
 @core.noted
@@ -359,10 +367,13 @@ def key(expr: Any) -> Any:
 
 
 def _key(expr: Any) -> Any:
-    if isinstance(expr, gast.Name):
+    kind = type(expr)
+    if kind is gast.Name:
         return expr.id
-    if isinstance(expr, gast.Constant):
+    if kind is gast.Constant:
         return type(expr.value), repr(expr.value)
-    if isinstance(expr, gast.AST):
-        return type(expr), *(_key(getattr(expr, f)) for f in expr._fields if f not in ("ctx", "kind"))
-    return tuple(map(_key, expr)) if isinstance(expr, list) else expr
+    if kind is list:
+        return tuple(map(_key, expr))
+    if kind in core.LEAVES:
+        return kind if isinstance(expr, gast.AST) else expr
+    return kind, *[_key(getattr(expr, f)) for f in expr._fields if f != "ctx"]

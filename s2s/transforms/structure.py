@@ -101,12 +101,7 @@ def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
 
 def statements(block: Iterable[Any]) -> list[Any]:
     """All statements of a block, nested ones after the statement that holds them."""
-    found: list[Any] = []
-    for stmt in block:
-        found.append(stmt)
-        if type(stmt) in _COMPOUND:
-            found += _nested(stmt)
-    return found
+    return [s for stmt in block for s in (_with_nested(stmt) if type(stmt) in _COMPOUND else (stmt,))]
 
 
 @core.noted
@@ -138,8 +133,8 @@ def definitions_of(fn: Function) -> Counter[str]:
 
 
 @core.noted
-def _nested(stmt: Any) -> list[Any]:
-    return [inner for _, block in blocks(stmt) for inner in statements(block)]
+def _with_nested(stmt: Any) -> list[Any]:
+    return [stmt, *(inner for _, block in blocks(stmt) for inner in statements(block))]
 
 
 def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any:
@@ -212,20 +207,19 @@ def captures(closure: Any) -> frozenset[str]:
 
 def captured(fn: Function) -> set[str]:
     """The local names that closures of the function hold in cells: they may be read and written at any call."""
-    return {n for s in statements(fn.body) if isinstance(s, gast.FunctionDef) for n in captures(s)}
+    return {n for s in statements(fn.body) if type(s) is gast.FunctionDef for n in captures(s)}
 
 
 @core.noted
 def copied(stmt: Any) -> tuple[str, Any] | None:
     """Target and source of a copy `target = source` of an atom; None for any other statement."""
-    if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and core.is_atom(stmt.value):
-        return stmt.targets[0].id, stmt.value
-    return None
+    name = assigned(stmt)
+    return (name, stmt.value) if name is not None and core.is_atom(stmt.value) else None
 
 
 @core.noted
 def assigned(stmt: Any) -> str | None:
     """The name of `name = expression`; None for any other statement."""
-    if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+    if type(stmt) is gast.Assign and type(stmt.targets[0]) is gast.Name:
         return stmt.targets[0].id  # type: ignore[no-any-return]
     return None
