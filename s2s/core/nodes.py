@@ -226,8 +226,27 @@ def _loaded(nodes: Iterable[Any]) -> set[str]:
 # What holds no names: constants, operators, contexts, and the values of fields that are no nodes.
 LEAVES = frozenset(
     {str, int, float, complex, bool, bytes, type(None), type(Ellipsis), gast.Constant}
-    | {cls for base in (gast.expr_context, gast.operator, gast.unaryop, gast.cmpop) for cls in base.__subclasses__()}
+    | {
+        cls
+        for base in (gast.expr_context, gast.operator, gast.unaryop, gast.boolop, gast.cmpop)
+        for cls in base.__subclasses__()
+    }
 )
+
+
+def nodes_in(tree: Any) -> list[Any]:
+    """The nodes of a tree, in no order, without its leaves."""
+    found: list[Any] = []
+    pending = [tree]
+    while pending:
+        item = pending.pop()
+        if type(item) is list:
+            pending.extend(item)
+        elif type(item) not in LEAVES:
+            found.append(item)
+            fields = item.__dict__
+            pending.extend([fields[f] for f in item._fields if f in fields])
+    return found
 
 
 def own_names(closure: Any) -> set[str]:

@@ -44,7 +44,7 @@ class Source:
     """A function and the tree of its text.
 
     name: the function's name; `lambda_` for a lambda.
-    node: the `def` without its decorators; of a lambda, a `def` whose body is `return` of its expression.
+    tree: the syntax tree of the function, as Python has it.
     file: the file, as its code object names it.
     lines: the lines of the file, to which the positions in `node` refer.
     text: the function's own text.
@@ -54,7 +54,7 @@ class Source:
     """
 
     name: str
-    node: gast.FunctionDef
+    tree: FunctionNode
     file: str
     lines: tuple[str, ...]
     text: str
@@ -64,6 +64,11 @@ class Source:
     class_name: str | None
     defaults: Mapping[str, Any]
     kwdefaults: Mapping[str, Any]
+
+    @functools.cached_property
+    def node(self) -> Any:
+        """The `def` without its decorators; of a lambda, a `def` whose body is `return` of its expression."""
+        return _as_gast(self.tree)
 
     def origin(self, node: Any) -> Origin:
         """The place of a node; see `origins.origin`."""
@@ -100,7 +105,7 @@ def find_any(function: Any) -> Source:
     _check_defaults(plain, node)
     return Source(
         name="lambda_" if isinstance(node, ast.Lambda) else node.name,
-        node=_as_gast(node),
+        tree=node,
         file=code.co_filename,
         lines=file.lines,
         text=segment(file.lines, node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0),

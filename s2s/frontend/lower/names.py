@@ -7,8 +7,9 @@ import cmath
 import functools
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -19,9 +20,8 @@ from s2s import core
 
 SUSPENDING = (gast.Yield, gast.YieldFrom, gast.Await)
 
-# What has no nodes of the function's own scope inside, and what is no part of a program but a mark on a node.
-_CLOSED = (gast.Name, gast.Constant, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
-_MARKS = (gast.expr_context, gast.operator, gast.unaryop, gast.boolop)
+# What has no nodes of the function's own scope inside.
+_CLOSED = frozenset((gast.Name, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda))
 
 # Functions of NumPy that call functions of the user, or step an iterator.
 _CALLING_BACK = {
@@ -116,50 +116,48 @@ def collect(function: Any, scope: core.Scope, class_name: str | None) -> Names:
     bound.update(p.id for p in core.parameters(function.args))
     suspending = None
     for node in own_nodes(function):
-        if isinstance(node, (gast.Global, gast.Nonlocal)):
-            outer.update(node.names)
-        elif isinstance(node, gast.Name):
-            if not isinstance(node.ctx, gast.Load):
+        kind = type(node)
+        if kind is gast.Name:
+            if type(node.ctx) is not gast.Load:
                 bound[node.id] += 1
-            if isinstance(node.ctx, gast.Del):
+            if type(node.ctx) is gast.Del:
                 deleted.add(node.id)
-        elif isinstance(node, SUSPENDING):
+        elif kind is gast.Global or kind is gast.Nonlocal:
+            outer.update(node.names)
+        elif kind in SUSPENDING:
             suspending = node
-        else:
-            bound.update(_bound_by(node))
+        elif kind in _BINDING:
+            bound.update(filter(None, [_BINDING[kind](node)]))
     mangle = Names(frozenset(), frozenset(), class_name, scope).mangle
     local = {name for name in bound if name not in outer}
     repeated = {mangle(name) for name, times in bound.items() if times > 1}
-    declared = [node for node in gast.walk(function) if isinstance(node, gast.Nonlocal)]
-    shared = {mangle(name) for node in declared for name in node.names}
+    inside = core.nodes_in(function)
+    shared = {mangle(name) for node in inside if type(node) is gast.Nonlocal for name in node.names}
     sets = (frozenset(map(mangle, local)), frozenset(map(mangle, deleted)))
-    named = [node for node in gast.walk(function) if isinstance(node, gast.Name)]
-    reads = Counter(node.id for node in named if isinstance(node.ctx, gast.Load))
+    reads = Counter([node.id for node in inside if type(node) is gast.Name and type(node.ctx) is gast.Load])
     once = {mangle(name) for name in bound if bound[name] == reads[name] == 1} - shared
     return Names(*sets, class_name, scope, suspending, frozenset(shared), frozenset(repeated), frozenset(once))
 
 
 def own_nodes(function: Any) -> Iterator[Any]:
-    """The nodes of a function that are evaluated in its own scope, but for the targets of comprehensions."""
+    """The nodes of a function that are evaluated in its own scope, but for leaves and targets of comprehensions."""
     pending = list(function.body)
     while pending:
         node = pending.pop()
         yield node
-        if isinstance(node, gast.comprehension):
+        if type(node) is gast.comprehension:
             pending.extend([node.iter, *node.ifs])
-        elif not isinstance(node, _CLOSED):
-            for field in node._fields:
-                value = getattr(node, field, None)
-                if isinstance(value, list):
-                    pending.extend(child for child in value if isinstance(child, gast.AST))
-                elif isinstance(value, gast.AST) and not isinstance(value, _MARKS):
-                    pending.append(value)
+        elif type(node) not in _CLOSED:
+            fields = node.__dict__
+            for value in [fields[f] for f in node._fields if f in fields]:
+                pending.extend([v for v in (value if type(value) is list else [value]) if type(v) not in core.LEAVES])
 
 
-def _bound_by(node: Any) -> list[str]:
-    """The names that a node binds by a plain string."""
-    if isinstance(node, gast.alias):
-        return [node.asname or node.name.split(".")[0]]
-    if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.MatchAs, gast.MatchStar)):
-        return [node.name] if node.name else []
-    return [node.rest] if isinstance(node, gast.MatchMapping) and node.rest else []
+# What binds a name by a plain string: that name, if there is one.
+_BINDING: dict[type, Callable[[Any], str | None]] = {
+    gast.alias: lambda node: node.asname or node.name.split(".")[0],
+    gast.MatchMapping: lambda node: node.rest,
+    **dict.fromkeys(
+        (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.MatchAs, gast.MatchStar), attrgetter("name")
+    ),
+}

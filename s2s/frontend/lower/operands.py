@@ -87,7 +87,7 @@ class OrderedEmitter(Emitter):
 def _names(node: Any) -> list[str]:
     if core.is_atom(node):
         return [node.id] if isinstance(node, gast.Name) else []
-    return [n.id for n in gast.walk(node) if isinstance(n, gast.Name)]
+    return [n.id for n in core.nodes_in(node) if type(n) is gast.Name]
 
 
 def _freeze(node: Any, name: Any) -> tuple[Any, Any]:
