@@ -44,13 +44,17 @@ from s2s.transforms.task import Task
 
 def buffers(fn: Function, task: Task) -> Function:
     """`fn` without needless copies of adjoints and zeros in them."""
-    if not any(
-        is_reverse(s) and (_copied(s) or _part_copied(s) or _zeroed(s) or _whole(s)) for s in statements(fn.body)
-    ):
-        return fn
     operations = Operations(fn)
+    if not any(is_reverse(stmt) and _may_be_needless(stmt, operations) for stmt in statements(fn.body)):
+        return fn
     holders = _Holders(fn, operations)
     return fn.with_body(_Buffers(fn, holders).block(fn.body))
+
+
+def _may_be_needless(stmt: Any, operations: Operations) -> bool:
+    """Whether a statement is of a form that may be found needless here."""
+    whole = _copied(stmt) is not None and operations.function(stmt.value) is np.array
+    return whole or _zeroed(stmt) or (_part_copied(stmt) or _whole(stmt)) is not None
 
 
 class _Holders(Aliases):

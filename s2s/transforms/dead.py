@@ -104,7 +104,8 @@ class _Marks:
                 self.collect(inner, stmt)
 
     def assigns(self, stmt: Any) -> list[str]:
-        tape = tape_operation(getattr(stmt, "value", None), self.known.tapes) if self.known.tapes else None
+        moves = self.known.tapes and type(stmt) in (gast.Assign, gast.Expr)
+        tape = tape_operation(stmt.value, self.known.tapes) if moves else None
         return defs(stmt) if tape is None else [*defs(stmt), tape]
 
     def need(self, stmt: Any) -> None:
@@ -147,7 +148,7 @@ class _Marks:
             return True
         if kind is gast.Pass or kind is gast.Break or core.is_exit(stmt):
             return False
-        if not self.always.isdisjoint(defs(stmt)):
+        if self.always and not self.always.isdisjoint(defs(stmt)):
             return True
         if kind is gast.Assign or kind is gast.Expr:
             if tape_operation(stmt.value, self.known.tapes) is not None:
@@ -165,7 +166,7 @@ class _Marks:
         return not (kind is gast.While and ours)
 
     def plain_target(self, stmt: Any, ours: bool) -> bool:
-        if isinstance(stmt, gast.Expr) or assigned(stmt) is not None:
+        if type(stmt) is gast.Expr or assigned(stmt) is not None:
             return True
         if not isinstance(stmt.targets[0], gast.Tuple):
             return False

@@ -49,10 +49,10 @@ class Liveness:
         self.always = self.mask(captured(fn))
 
     def bit(self, name: str) -> int:
-        found = self.bits.get(name)
-        if found is None:
-            found = self.bits[name] = 1 << len(self.bits)
-        return found
+        bits = self.bits
+        if name not in bits:
+            bits[name] = 1 << len(bits)
+        return bits[name]
 
     def mask(self, names: Iterable[str]) -> int:
         mask, bits = 0, self.bits

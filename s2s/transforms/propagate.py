@@ -57,8 +57,8 @@ class _Table:
     """What names hold: an atom (a copy) or an operation."""
 
     def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-        self.copies: dict[str, Any] = {}  # those of the values that are atoms
+        self.copies: dict[str, Any] = {}
+        self.operations: dict[str, Any] = {}
         self.readers: defaultdict[str, set[str]] = defaultdict(set)
         self.in_memory: set[str] = set()
         self.holders: dict[Any, str] = {}
@@ -67,7 +67,6 @@ class _Table:
         read = loads(value)
         if name in read:
             return
-        self.values[name] = value
         for other in read:
             self.readers[other].add(name)
         if effects.reads:
@@ -75,21 +74,23 @@ class _Table:
         if core.is_atom(value):
             self.copies[name] = value
         else:
+            self.operations[name] = value
             self.holders.setdefault(key(value), name)
 
-    def drop(self, name: str) -> None:
-        """A name is assigned: forget what it held, and what was held in terms of it."""
-        if name not in self.values and name not in self.readers:
-            return
-        for entry in (name, *self.readers.pop(name, ())):
-            value = self.values.pop(entry, None)
-            if self.copies.pop(entry, None) is None and value is not None and self.holders.get(key(value)) == entry:
-                del self.holders[key(value)]
-            self.in_memory.discard(entry)
+    def drop(self, names: Iterable[str]) -> None:
+        """Names are assigned: forget what they held, and what was held in terms of them."""
+        for name in names:
+            for entry in (name, *self.readers.pop(name, ())) if name in self.readers else (name,):
+                if entry in self.copies:
+                    del self.copies[entry]
+                elif entry in self.operations:
+                    value = self.operations.pop(entry)
+                    if self.holders.get(key(value)) == entry:
+                        del self.holders[key(value)]
+                self.in_memory.discard(entry)
 
     def memory_written(self) -> None:
-        for name in list(self.in_memory):
-            self.drop(name)
+        self.drop(list(self.in_memory))
 
 
 class _Propagation:
@@ -115,14 +116,14 @@ class _Propagation:
     def block(self, stmts: Iterable[Any]) -> list[Any]:
         new: list[Any] = []
         for stmt in stmts:
-            if not self.doubled(stmt, new):
-                new.extend(self.statement(stmt))
+            if not is_reverse(stmt) or not self.doubled(stmt, new):
+                new += self.statement(stmt)
         return new
 
     def statement(self, stmt: Any) -> list[Any]:
         kind = type(stmt)
         if kind is gast.FunctionDef:
-            self.assign_again([stmt.name])
+            self.table.drop([stmt.name])
             return [stmt]
         if kind is gast.For or kind is gast.While:
             return [self.loop(stmt)]
@@ -157,11 +158,11 @@ class _Propagation:
         """A block that may not run: what it assigns is unknown afterwards, and before its sibling runs."""
         new = self.block(block)
         self.forget(block)
-        self.assign_again(name for stmt in new for name in all_defs(stmt))  # temporaries of ours, too
+        self.table.drop(name for stmt in new for name in all_defs(stmt))  # temporaries of ours, too
         return new
 
     def protected(self, stmt: Any) -> Any:
-        self.assign_again(defs(stmt))
+        self.table.drop(defs(stmt))
         self.forget([stmt])
         return with_blocks(stmt, self.inner)
 
@@ -181,7 +182,7 @@ class _Propagation:
             changes = self.known.changes(stmt)
             if changes.memory:
                 self.table.memory_written()
-            self.assign_again(changes.names)
+            self.table.drop(changes.names)
 
     # --- the table ---
 
@@ -198,10 +199,6 @@ class _Propagation:
                 self.table.hold(name, stmt.value, effects)
         elif self.may_replace(name, copy[1], stmt):
             self.table.hold(name, copy[1], Effects())
-
-    def assign_again(self, names: Iterable[str]) -> None:
-        for name in names:
-            self.table.drop(name)
 
     def may_replace(self, name: str, value: Any, stmt: Any) -> bool:
         """Whether a copy is ours, not one that the user wrote to give a value another name."""
@@ -242,11 +239,11 @@ class _Propagation:
 
         So it is for `x -= g * v` where w is `-v`.
         """
-        name, added, sign = _added(stmt) if is_reverse(stmt) else _NOTHING_ADDED
+        name, added, sign = _added(stmt)
         if not name:
             return False
         self.own_reads = list(uses(stmt))
-        one, other = self.table.values.get(name), self.only(added)
+        one, other = self.table.operations.get(name), self.only(added)
         added_name = added.id if isinstance(added, gast.Name) else ""
         if self.count[added_name] == 1 and getattr(self.table.copies.get(added_name), "id", None) == name:
             other = one
@@ -320,13 +317,12 @@ class _Propagation:
         if not isinstance(value, gast.BinOp):
             return False
         heavy = isinstance(value.op, (gast.Pow, gast.MatMult, gast.Div))
-        return heavy or any(isinstance(self.kind(a), K.Array) for a in (value.left, value.right))
+        return heavy or isinstance(self.kind(value.left), K.Array) or isinstance(self.kind(value.right), K.Array)
 
     # --- what rewritings look at ---
 
     def made(self, atom: Any) -> Any:
-        value = self.table.values.get(atom.id) if type(atom) is gast.Name else None
-        return None if core.is_atom(value) else value
+        return self.table.operations.get(atom.id) if type(atom) is gast.Name else None
 
     def only(self, atom: Any) -> Any:
         if type(atom) is not gast.Name or self.count[atom.id] != 1 or atom.id not in self.own_reads:

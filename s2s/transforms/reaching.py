@@ -72,13 +72,13 @@ class _Reaching:
     def run(self) -> set[str]:
         found = {name for name in self.active if name in self.made}
         result = core.reads(self.operations.fn.body[-1])
-        while True:
-            kept = {
-                name for name in found if all(self.goes_on(name, place, found, result) for place in self.places(name))
-            }
-            if kept == found:
-                return kept
-            found = kept
+        size = -1
+        while size != len(found):
+            size = len(found)
+            for name in reversed(self.made):  # what a name is handed on to is mostly made after it
+                if name in found and not all(self.goes_on(name, place, found, result) for place in self.places(name)):
+                    found.remove(name)
+        return found
 
     def places(self, name: str) -> Iterator[Block]:
         """The blocks in which the value of a name has to be handed on."""

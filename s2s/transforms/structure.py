@@ -197,7 +197,8 @@ def like(stmt: Any, model: Any) -> Any:
 
 def is_reverse(stmt: Any) -> bool:
     """Whether differentiation made the statement for the reverse sweep."""
-    return getattr(stmt, "sweep", None) == "reverse"
+    notes = stmt.__dict__
+    return "sweep" in notes and notes["sweep"] == "reverse"
 
 
 def captures(closure: Any) -> frozenset[str]:

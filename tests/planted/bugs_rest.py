@@ -46,15 +46,15 @@ BUGS = [
     Bug(
         name="what was read before a write holds after it",
         where="s2s.transforms.propagate:_Table.memory_written",
-        text="for name in list(self.in_memory):",
-        becomes="for name in []:",
+        text="self.drop(list(self.in_memory))",
+        becomes="self.drop([])",
         check=("tests.transforms.test_simplify:test_what_the_forward_sweep_computed_is_computed_again_after_a_write"),
         found_by="the test",
     ),
     Bug(
         name="a name holds what it held before it was assigned again",
         where="s2s.transforms.propagate:_Table.drop",
-        text="for entry in (name, *self.readers.pop(name, ())):",
+        text="for entry in (name, *self.readers.pop(name, ())) if name in self.readers else (name,):",
         becomes="for entry in (name,):",
         check="trap buffers_swapped",
         found_by="the tape",
