@@ -52,6 +52,9 @@ class _Delay:
         at = 0
         while at < len(stmts):
             stmt = stmts[at]
+            if not old and not is_reverse(stmt):
+                at += 1
+                continue
             name = assigned(stmt)
             last = self.last_use(stmts, at, old[name]) if name in old and is_reverse(stmt) else at
             if last > at and self.may_move(stmt, stmts[at + 1 : last + 1]):

@@ -299,28 +299,22 @@ def tape_operation(expr: Any, tapes: frozenset[str]) -> str | None:
 
 def tapes(fn: Function) -> frozenset[str]:
     """The lists that are made empty and only pushed to and popped from."""
-    made = {n for s in statements(fn.body) if (n := assigned(s)) is not None and _is_empty_list(s.value)}
+    simple = [s for s in statements(fn.body) if type(s) is gast.Assign or type(s) is gast.Expr]
+    empty = [s for s in simple if type(s.value) is gast.List and not s.value.elts]
+    made = Counter(name for s in empty if (name := assigned(s)) is not None)
     if not made:
         return frozenset()
-    uses_left, definitions_left = Counter(reads_of(fn)), Counter(definitions_of(fn))
-    for stmt in statements(fn.body):
-        name, pushed = assigned(stmt), _stack_use(stmt)
-        if pushed is not None:
-            uses_left[pushed] -= 1
-        elif name is not None and _is_empty_list(stmt.value):
-            definitions_left[name] -= 1
-    return frozenset(n for n in made - set(fn.param_names) if not uses_left[n] and not definitions_left[n])
-
-
-def _is_empty_list(value: Any) -> bool:
-    return isinstance(value, gast.List) and not value.elts
+    moved = Counter(name for s in simple if type(s.value) is gast.Call and (name := _stack_use(s)) is not None)
+    read, defined = reads_of(fn), definitions_of(fn)
+    parameters = fn.param_names
+    return frozenset(n for n in made if n not in parameters and read[n] == moved[n] and defined[n] == made[n])
 
 
 def _stack_use(stmt: Any) -> str | None:
-    value = getattr(stmt, "value", None)
-    if not (isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and not value.keywords):
+    """The name of what a call as a statement, or as a value, pushes on or pops from."""
+    call = stmt.value
+    if not isinstance(call.func, gast.Attribute) or call.keywords or not isinstance(call.func.value, gast.Name):
         return None
-    owner, arguments = value.func.value, value.args
-    push = isinstance(stmt, gast.Expr) and value.func.attr == "append" and len(arguments) == 1
-    pop = isinstance(stmt, (gast.Assign, gast.Expr)) and value.func.attr == "pop" and not arguments
-    return owner.id if isinstance(owner, gast.Name) and (push or pop) else None
+    push = isinstance(stmt, gast.Expr) and call.func.attr == "append" and len(call.args) == 1
+    pop = call.func.attr == "pop" and not call.args
+    return call.func.value.id if push or pop else None

@@ -118,7 +118,7 @@ class _Folder:
 
     def moved_tapes(self, stmt: Any) -> list[str]:
         """The tape that a statement pushes on or pops from, which counts as a name that it binds."""
-        tape = tape_operation(getattr(stmt, "value", None), self.known.tapes)
+        tape = tape_operation(getattr(stmt, "value", None), self.known.tapes) if self.known.tapes else None
         return [] if tape is None else [tape]
 
     def operation_effects(self, stmt: Any) -> Effects:
@@ -156,18 +156,8 @@ class _Block:
 
     def step(self, stmt: Any, live: int, inner: int) -> None:
         """Take in the next statement; `live` after it; `inner`: the names that its blocks mention."""
-        reads = uses(stmt)
         bound = {*defs(stmt), *core.all_writes(stmt), *self.folder.moved_tapes(stmt)}
-        self.flush({n for n in bound if n in self.held and n not in reads})
-        if inner:
-            self.flush({n for n in self.held if self.lives.bit(n) & inner})
-        chosen = [n for n in reads if n in self.held and self._may_enter(n, stmt, reads, live, bound)]
-        self.flush({n for n in reads if n in self.held and n not in chosen})
-        chosen = self._in_order(chosen)
-        if self.protected or isinstance(stmt, gast.Return) or core.is_exit(stmt):
-            # What is held back may be needed where control goes from here.
-            self.flush({n for n in self.held if n not in chosen})
-            chosen = [n for n in chosen if n in self.held]
+        chosen = self._entering(stmt, live, inner, bound) if self.held else []
         name = assigned(stmt)
         if name is not None and self.folder.is_temporary(name):
             self._hold(stmt, name, chosen, bound)
@@ -178,6 +168,21 @@ class _Block:
             self._let_pass(chosen, bound, own)
             folded, _ = self._take(chosen, stmt)
             self.new.append(without_pass(as_inplace(folded, self.folder.known)))
+
+    def _entering(self, stmt: Any, live: int, inner: int, bound: set[str]) -> list[str]:
+        """Those of the held definitions that a statement may take in; what may not stay is written out."""
+        reads = uses(stmt)
+        self.flush({n for n in bound if n in self.held and n not in reads})
+        if inner:
+            self.flush({n for n in self.held if self.lives.bit(n) & inner})
+        chosen = [n for n in reads if n in self.held and self._may_enter(n, stmt, reads, live, bound)]
+        self.flush({n for n in reads if n in self.held and n not in chosen})
+        chosen = self._in_order(chosen)
+        if self.protected or isinstance(stmt, gast.Return) or core.is_exit(stmt):
+            # What is held back may be needed where control goes from here.
+            self.flush({n for n in self.held if n not in chosen})
+            chosen = [n for n in chosen if n in self.held]
+        return chosen
 
     def _hold(self, stmt: Any, name: str, chosen: list[str], bound: set[str]) -> None:
         """Hold the definition of a temporary back."""
@@ -192,9 +197,9 @@ class _Block:
 
     def _take(self, chosen: list[str], stmt: Any) -> tuple[Any, list[_Held]]:
         """The statement with what was chosen folded into it, as far as the line stays short."""
-        fitting = self._fitting([n for n in chosen if n in self.held], stmt)
+        fitting = self._fitting([n for n in chosen if n in self.held], stmt) if chosen else []
         taken = {n: self.held.pop(n) for n in fitting}
-        folded = replace_reads(stmt, {n: h.value for n, h in taken.items()})
+        folded = replace_reads(stmt, {n: h.value for n, h in taken.items()}) if taken else stmt
         return sign_in_front(folded) if is_reverse(stmt) else folded, list(taken.values())
 
     def _may_enter(self, name: str, stmt: Any, reads: tuple[str, ...], live: int, bound: set[str]) -> bool:
@@ -213,6 +218,8 @@ class _Block:
     def _in_order(self, chosen: list[str]) -> list[str]:
         """Those that may be folded: none moves past another, or past one that stays, unless the two commute."""
         chosen = [n for n in chosen if n in self.held]
+        if not chosen:
+            return chosen
         order = {n: i for i, n in enumerate(self.held)}
         for i, late in enumerate(chosen):
             for early in chosen[:i]:
@@ -228,6 +235,8 @@ class _Block:
 
     def _let_pass(self, chosen: list[str], bound: set[str], own: Effects) -> None:
         """Write out what may not be evaluated after a statement that binds names and does `own`."""
+        if not self.held:
+            return
         written = self.lives.mask(bound)
         staying = [h for n, h in self.held.items() if n not in chosen]
         self.flush({h.name for h in staying if h.names & written or not h.effects.commutes(own)})
@@ -328,25 +337,28 @@ def _augmented(stmt: Any, op: Any, right: Any) -> Any:
 @core.noted
 def width(node: Any) -> int:
     """About how many characters a statement's own line, or an expression, takes."""
-    if isinstance(node, gast.Name):
+    kind = type(node)
+    if kind is gast.Name:
         return len(node.id)
-    if isinstance(node, gast.Constant):
+    if kind is gast.Constant:
         return len(repr(node.value))
-    if isinstance(node, gast.Attribute):
+    if kind is gast.Attribute:
         return width(node.value) + 1 + len(node.attr)
+    if kind is gast.Assign and len(node.targets) == 1:
+        return width(node.value) + width(node.targets[0]) + 4
     if isinstance(node, gast.stmt):
         parts = [p for f in header(node) for p in _as_list(getattr(node, f)) if p is not None]
         return 8 * (not isinstance(node, (gast.Assign, gast.Expr))) + sum(width(p) + 2 for p in parts)
-    if isinstance(node, gast.Subscript):
+    if kind is gast.Subscript:
         return width(node.value) + 2 + width(node.slice)
-    if isinstance(node, gast.Slice):
+    if kind is gast.Slice:
         bounds = [b for b in (node.lower, node.upper, node.step) if b is not None]
         return sum(map(width, bounds)) + (1 if node.step is None else 2)
-    if isinstance(node, gast.UnaryOp):
+    if kind is gast.UnaryOp:
         return width(node.operand) + 1
-    if isinstance(node, gast.BinOp):
-        return width(node.left) + width(node.right) + 4 + 2 * sum(map(_is_sum, (node.left, node.right)))
-    total = 2 if isinstance(node, (gast.Compare, gast.Call)) else 0
+    if kind is gast.BinOp:
+        return width(node.left) + width(node.right) + 4 + 2 * (_is_sum(node.left) + _is_sum(node.right))
+    total = 2 if kind is gast.Compare or kind is gast.Call else 0
     for field_name in node._fields:
         for child in _as_list(getattr(node, field_name)):
             if isinstance(child, gast.expr):
@@ -362,7 +374,7 @@ def width(node: Any) -> int:
 
 def _is_sum(node: Any) -> bool:
     """Whether an operand may stand in parentheses."""
-    return isinstance(node, gast.BinOp) and isinstance(node.op, _ATTACHED)
+    return type(node) is gast.BinOp and isinstance(node.op, _ATTACHED)
 
 
 def _as_list(value: Any) -> list[Any]:

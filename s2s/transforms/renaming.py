@@ -15,11 +15,11 @@ from s2s.transforms.structure import blocks, copied, is_reverse, like, with_bloc
 
 def renamed(fn: Function, names: Mapping[str, str]) -> Function:
     """`fn` with names replaced, several by one perhaps; copies of a name to itself go, with branches left empty."""
-    body = renamed_block(fn.body, names, fn.facts)
+    body = renamed_block(fn.body, core.Substitution(names, names), fn.facts)
     return fn.with_body(body).with_facts(**_merged_facts(fn.facts, names))
 
 
-def renamed_block(block: Iterable[Any], names: Mapping[str, str], facts: Facts) -> list[Any]:
+def renamed_block(block: Iterable[Any], names: core.Substitution, facts: Facts) -> list[Any]:
     """The statements of a block with names replaced."""
     new = []
     for stmt in block:
@@ -35,15 +35,11 @@ def renamed_block(block: Iterable[Any], names: Mapping[str, str], facts: Facts) 
     return new
 
 
-def renamed_header(stmt: Any, names: Mapping[str, str]) -> Any:
+def renamed_header(stmt: Any, names: core.Substitution) -> Any:
     """A statement with names replaced, its blocks apart."""
-    if blocks(stmt):
-        loop = ("target",) if isinstance(stmt, gast.For) else ()
-        return with_header(stmt, lambda node: core.substitute(node, names, names), loop)
-    new = core.substitute(stmt, names, names)
-    if isinstance(new, gast.FunctionDef) and new.name in names:
-        return core.rebuilt(new, name=names[new.name])
-    return new
+    if not blocks(stmt):
+        return names.visit(stmt)
+    return with_header(stmt, names.visit, ("target",) if isinstance(stmt, gast.For) else ())
 
 
 def without_empty_branches(stmt: Any, facts: Facts) -> Any:

@@ -35,7 +35,9 @@ def part_sweeps(fn: Function) -> Function:
     if not names:
         return fn
     kinds = {**fn.facts.kinds, **{new: fn.facts.kinds[old] for old, new in names.items() if old in fn.facts.kinds}}
-    return fn.with_body([*forward, *renamed_block(reverse, names, fn.facts)]).with_facts(kinds=kinds)
+    return fn.with_body([*forward, *renamed_block(reverse, core.Substitution(names, names), fn.facts)]).with_facts(
+        kinds=kinds
+    )
 
 
 def _names(block: Sequence[Any]) -> set[str]:
