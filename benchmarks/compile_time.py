@@ -96,13 +96,21 @@ def write_module(folder: str) -> pathlib.Path:
 
 def compile_seconds() -> tuple[float, float]:
     """Seconds from `s2s.grad(f)` to the source: of the first function of a file, and of its later ones (median)."""
-    rng = np.random.default_rng(0)
-    args = {"w": rng.normal(size=(4, 3)), "b": np.zeros(3)}, rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), 4
     with tempfile.TemporaryDirectory() as folder:
-        module = imported(write_module(folder))
-        functions = [f for name, f in vars(module).items() if name.startswith("model")]
-        times = [seconds_of(f, args) for f in functions]
+        times = [seconds_of(f, arguments()) for f in models(folder)]
     return times[0], statistics.median(times[1:])
+
+
+def models(folder: str) -> list[Callable[..., Any]]:
+    """The copies of the function, of one file."""
+    module = imported(write_module(folder))
+    return [f for name, f in vars(module).items() if name.startswith("model")]
+
+
+def arguments() -> tuple[Any, ...]:
+    """What the function is compiled for."""
+    rng = np.random.default_rng(0)
+    return {"w": rng.normal(size=(4, 3)), "b": np.zeros(3)}, rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), 4
 
 
 def imported(path: pathlib.Path) -> Any:

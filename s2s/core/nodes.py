@@ -211,7 +211,7 @@ def _loaded(nodes: Iterable[Any]) -> set[str]:
             if type(item.ctx) is gast.Load:
                 found.add(item.id)
         elif kind is list or kind is tuple:
-            stack.extend(item)
+            stack += item
         elif kind not in LEAVES:
             if kind is gast.AugAssign and type(item.target) is gast.Name:
                 found.add(item.target.id)
@@ -219,7 +219,7 @@ def _loaded(nodes: Iterable[Any]) -> set[str]:
                 found |= _loaded([*item.args.defaults, *item.args.kw_defaults, *item.body]) - own_names(item)
                 continue
             fields = item.__dict__
-            stack.extend([fields[f] for f in item._fields if f in fields])
+            stack += [child for f in item._fields if f in fields and type(child := fields[f]) not in LEAVES]
     return found
 
 
@@ -241,11 +241,11 @@ def nodes_in(tree: Any) -> list[Any]:
     while pending:
         item = pending.pop()
         if type(item) is list:
-            pending.extend(item)
+            pending += item
         elif type(item) not in LEAVES:
             found.append(item)
             fields = item.__dict__
-            pending.extend([fields[f] for f in item._fields if f in fields])
+            pending += [child for f in item._fields if f in fields and type(child := fields[f]) not in LEAVES]
     return found
 
 

@@ -638,7 +638,7 @@ def _without(block: Iterable[Any], functions: Set[str], needed: Set[str], iterat
 
 def _holder(stmt: Any, functions: Set[str]) -> list[str]:
     """The name to which a statement gives a function, or a display with functions in it; none for other statements."""
-    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
+    if not functions or type(stmt) is not gast.Assign or type(stmt.targets[0]) is not gast.Name:
         return []
     value = stmt.value
     if isinstance(value, gast.Dict):

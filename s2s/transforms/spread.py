@@ -78,8 +78,10 @@ class Displays:
         return self.known.get(node.id) if isinstance(node, gast.Name) else None
 
     def _forget(self, stmt: Any) -> None:
+        if not self.known:
+            return
         written = {*core.all_writes(stmt), *self.rebound_in(stmt)}
-        inner = list(statements([stmt]))
+        inner = statements([stmt])
         for name, display in list(self.known.items()):
             seen = not isinstance(display, gast.Tuple) and any(exposes(s, name) for s in inner)
             if seen or written & {name, *core.reads(display)}:
