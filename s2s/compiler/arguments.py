@@ -116,10 +116,9 @@ def _check_array(place: str, value: Any) -> None:
         raise ArgumentError(
             f"{place} is of type {_type_name(value)}, a number whose arithmetic may be its own", hint=fix
         )
-    if isinstance(value, np.ma.MaskedArray):
+    # `numpy.ma` takes long to import: only what may be one of its arrays is asked.
+    if isinstance(value, np.ndarray) and isinstance(value, np.ma.MaskedArray):
         fix = f"pass {place}.filled(0.0), or {place}.data and its mask apart."
-    elif isinstance(value, np.matrix):
-        fix = f"pass numpy.asarray({place})."
     elif isinstance(value, np.ndarray) and not isinstance(value, np.memmap):
         fix = f"pass numpy.asarray({place})."
     else:
