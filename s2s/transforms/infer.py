@@ -50,7 +50,7 @@ from s2s.transforms.known import ITERATORS, STATIC
 from s2s.transforms.raising import caught_kind
 from s2s.transforms.sameshape import Broadcasts, new_axis, reduction, shape_key
 from s2s.transforms.samples import result_kind
-from s2s.transforms.structure import statements
+from s2s.transforms.structure import assigned, statements
 from s2s.transforms.task import Program, Task
 from s2s.transforms.usercalls import uncached, user_callee
 from s2s.transforms.versions import INPLACE
@@ -152,19 +152,19 @@ class _Inference:
         (target,) = stmt.targets
         if not self.reached(stmt.value):
             return
-        known = self.kinds.get(target.id) if isinstance(target, gast.Name) and target.id in self.fixed else None
-        kind = self.kind(stmt.value) if known is None else known
+        name = assigned(stmt)
+        kind = self.kinds[name] if name in self.fixed and name in self.kinds else self.kind(stmt.value)
         self.note_write(stmt.value)
-        if kind == K.NEVER:
+        if isinstance(kind, K.Never):
             return
-        if isinstance(target, gast.Subscript) and isinstance(target.slice, gast.Slice):
+        if name is not None:
+            if isinstance(stmt.value, gast.Subscript) and K.children(kind) is not None:
+                self.read_from[name] = stmt.value
+            self.name_shape(name, stmt.value, kind)
+        elif isinstance(target, gast.Subscript) and isinstance(target.slice, gast.Slice):
             self.grow(target.value, lambda owner: lengthened(owner, item_kind(kind)))
         elif isinstance(target, gast.Subscript):
             self.grow(target.value, lambda owner: stored(owner, self.index_kind(target.slice), kind))
-        elif isinstance(target, gast.Name):
-            if isinstance(stmt.value, gast.Subscript) and K.children(kind) is not None:
-                self.read_from[target.id] = stmt.value
-            self.name_shape(target.id, stmt.value, kind)
         elif isinstance(target, gast.Tuple):
             terms = self.sizes.items(stmt.value)
             for i, (element, item) in enumerate(zip(target.elts, unpacked(kind, target.elts))):
@@ -422,15 +422,17 @@ class _Inference:
         """Define a name, and take note of its shape: another name's, or one of its own that is related to others'."""
         if isinstance(node, gast.Attribute) and node.attr == "shape" and isinstance(node.value, gast.Name):
             self.owners[name] = node.value.id
-        if not isinstance(kind, K.Array) or (name in self.fixed and name not in self.shapes):
-            self.define(name, kind)
-            self.measure(name, node)
+        fixed = name in self.fixed
+        if not isinstance(kind, K.Array) or (fixed and name not in self.shapes):
+            if not fixed:
+                self.define(name, kind)
+                self.measure(name, node)
             return
         shapes = self.operand_shapes(node, kind)
         shape = None if shapes is None else self.broadcasts.widest(shapes)
         parts = None if shapes is None or shape is not None else self.broadcasts.together(shapes)
         key = self.key(node) if parts is None else ("broadcast", parts)
-        if name not in self.fixed:
+        if not fixed:
             self.define_kind(name, kind)
         length = self.measure(name, node)
         if shape is None:
@@ -439,7 +441,7 @@ class _Inference:
             shape = name  # it may be read in a later round, which has shapes of its own
         self.define(name, kind, shape)
         own = self.shapes.get(name) == name
-        if own and name not in self.fixed:
+        if own and not fixed:
             self.broadcasts.forget(name)
             self.lost.pop(name, None)
             if parts is not None:
@@ -506,13 +508,14 @@ class _Inference:
         return shape_key(node, self.shapes, self.kind, find)
 
     def elementwise_operands(self, node: Any) -> Sequence[Any] | None:
-        if isinstance(node, gast.UnaryOp):
-            return [node.operand]
-        if isinstance(node, gast.BinOp):
+        sort = type(node)
+        if sort is gast.BinOp:
             return None if isinstance(node.op, gast.MatMult) else [node.left, node.right]
-        if isinstance(node, gast.Compare):
+        if sort is gast.UnaryOp:
+            return [node.operand]
+        if sort is gast.Compare:
             return [node.left, *node.comparators]
-        if isinstance(node, gast.Call) and not node.keywords:
+        if sort is gast.Call and not node.keywords:
             function, operands = self.called(node)
             if function in (numeric.unbroadcast, np.broadcast_to) and len(operands) == 2:
                 owner = self.owners.get(getattr(operands[1], "id", ""))
