@@ -49,7 +49,7 @@ def unbound_or_carried(fn: Function) -> set[str]:
 
 def absent_reads(fn: Function) -> list[tuple[Any, str]]:
     """The statements that read a local name which may be unbound there, or hold `absent`, each with the name."""
-    return _Reads(fn, {id(stmt) for stmt, _ in unbinding(fn)}).of(fn.body)
+    return _Reads(fn, {stmt for stmt, _ in unbinding(fn)}).of(fn.body)
 
 
 def unbinding(fn: Function) -> Iterator[tuple[Any, str]]:
@@ -74,8 +74,8 @@ def unsettled(fn: Function) -> set[str]:
 class _Reads:
     """A walk over a function in the order of the program; `unbound` are the local names that may be so where it is."""
 
-    def __init__(self, fn: Function, unbinding: Set[int] = frozenset()) -> None:
-        """unbinding: the statements, by identity, that unbind what they assign."""
+    def __init__(self, fn: Function, unbinding: Set[Any] = frozenset()) -> None:
+        """unbinding: the statements that unbind what they assign."""
         self.unbinding = unbinding
         self.unbound = fn.local_names().difference(fn.param_names)
         self.carried: set[str] = set()  # those that loops carry, and that may be unbound before
@@ -103,7 +103,7 @@ class _Reads:
                 self.unbound |= before
             elif kind is gast.Raise:
                 self.unbound = set()  # nothing after it runs
-            elif id(stmt) in self.unbinding:
+            elif stmt in self.unbinding:
                 self.unbound.update(core.writes(stmt))
             else:
                 self.unbound.difference_update(core.writes(stmt))

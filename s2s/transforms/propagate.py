@@ -87,7 +87,8 @@ class _Table:
                     value = self.operations.pop(entry)
                     if self.holders.get(key(value)) == entry:
                         del self.holders[key(value)]
-                self.in_memory.discard(entry)
+                if entry in self.in_memory:
+                    self.in_memory.remove(entry)
 
     def memory_written(self) -> None:
         self.drop(list(self.in_memory))
