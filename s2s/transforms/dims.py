@@ -83,6 +83,7 @@ class Sizes:
     ) -> None:
         self.ints = dict(ints)
         self.shapes = dict(shapes)
+        self.mixed: set[str] = set()  # what is assigned in several places, and is no one tuple of terms
         self.kind = kind
         self.find = find
 
@@ -237,6 +238,10 @@ class Sizes:
         old = table.get(name)
         if found is None or (rounds and names_of(found) & rounds) or (joins and old not in (None, found)):
             found = own
+            if joins and own is None:
+                self.mixed.add(name)
+        elif name in self.mixed:
+            found = None
         for other in (self.ints, self.shapes):
             if other is not table or found is None:
                 other.pop(name, None)

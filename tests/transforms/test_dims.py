@@ -238,3 +238,27 @@ def test_slices_that_may_differ():
     assert not same("x[k:]", "x[: n - k]", x="n")  # of a negative k
     assert not same("x[k + 1:]", "x[1:][k:]", x="n")
     assert not same("x[::-1]", "x[::2]", x="n")
+
+
+@pytest.mark.parametrize("shape", [(1,), (3,)])
+def test_a_shape_that_a_loop_rebinds_is_not_that_of_its_later_rounds(shape):
+    def filled(x, shape):
+        total = 0.0
+        for _ in range(2):
+            y = np.zeros(shape) + x[0]
+            total = total + np.sum(y * x)
+            shape = x.shape
+        return total
+
+    check(filled, (np.array([0.3, 0.7, -0.4]), shape))
+
+
+def test_a_shape_that_branches_choose_is_that_of_neither():
+    def chosen(x, y, n):
+        shape = x.shape
+        for i in range(n):
+            total = np.sum(np.ones(shape) * x[0])
+            shape = y.shape if i % 2 == 0 else x.shape
+        return total + np.sum(x)
+
+    check(chosen, (np.array([0.3, 0.7]), np.array([0.1, 0.2, 0.3]), 3))
