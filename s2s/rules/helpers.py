@@ -18,7 +18,9 @@ from s2s.runtime.numeric import (
 from s2s.runtime.recurrence import previous, recurrence, reverse_recurrence
 from s2s.runtime.special import i0_derivative, sinc_derivative
 
-zero_derivative(numeric.shape_of, numeric.axis_size, numeric.sign, numeric.tie_weight, numeric.is_basic)
+zero_derivative(
+    numeric.shape_of, numeric.kept_with, numeric.axis_size, numeric.sign, numeric.tie_weight, numeric.is_basic
+)
 zero_derivative(
     numeric.extremum_weight, numeric.clip_weights, numeric.is_mask, numeric.require_scalar, require_assigned
 )
@@ -97,12 +99,12 @@ def guarded_multiply_jvp_slope(slope_dot, ans, g, slope):
 
 @vjp(numeric.zero_with, wrt="value", zeros="factor")
 def zero_with_vjp_value(g, ans, value, factor):
-    return np.where(np.isfinite(value) | (factor != 0), g, 0)
+    return np.where(numeric.kept_with(value, factor), g, 0)
 
 
 @jvp(numeric.zero_with, wrt="value", zeros="factor")
 def zero_with_jvp_value(value_dot, ans, value, factor):
-    return np.where(np.isfinite(value) | (factor != 0), value_dot, 0)
+    return np.where(numeric.kept_with(value, factor), value_dot, 0)
 
 
 @linear(infinite, wrt="g")

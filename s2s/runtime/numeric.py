@@ -141,11 +141,16 @@ def zero_with(value: Any, factor: Any) -> Any:
     """A product with `factor`, made zero where the factor is zero and the product is not finite."""
     if _is_finite(value):
         return value
-    finite = np.isfinite(value)
-    if np.all(finite):
+    if np.all(np.isfinite(value)):
         return value
-    mended = np.where(finite | (factor != 0), value, 0)
+    mended = np.where(kept_with(value, factor), value, 0)
     return mended if shape_of(mended) else mended[()]
+
+
+def kept_with(value: Any, factor: Any) -> Any:
+    """Where `zero_with` leaves a value as it is. A number that was summed up goes by all of the factor."""
+    counts = factor != 0
+    return np.isfinite(value) | (np.any(counts) if np.ndim(value) == 0 else counts)
 
 
 # --- powers -----------------------------------------------------------------------------------------------------

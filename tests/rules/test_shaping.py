@@ -79,3 +79,11 @@ def test_the_deviation_of_one_element_under_a_mask_has_no_slope_of_any_order():
     df = s2s.grad(lambda x: np.std(x, where=mask), strict=True)
     np.testing.assert_array_equal(df(Y), np.zeros(3))
     np.testing.assert_array_equal(s2s.jvp(df, (Y,), (Y,))[1], np.zeros(3))
+
+
+@pytest.mark.parametrize("call", ["np.power(a, b)", "np.float_power(a, b)", "a ** b"])
+def test_second_derivatives_keep_the_shape_of_an_exponent_that_is_one_number(call):
+    assert_all_modes(call, W, np.asarray(1.3))
+    df = s2s.grad(lambda x, y: np.sum(x**y), argnums=1)
+    _, curved = s2s.jvp(df, (W, 1.3), (W, 0.5))
+    assert np.shape(curved) == ()
