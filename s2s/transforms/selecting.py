@@ -60,13 +60,15 @@ def may_move_steeply(operations: Operations, nonfinite: set[str], given: Set[str
     return _closure(results, operations, given, forward=True)
 
 
-def may_be_nonfinite(operations: Operations, given: Set[str] = frozenset()) -> set[str]:
+def may_be_nonfinite(
+    operations: Operations, given: Set[str] = frozenset(), but: Set[str] = frozenset()
+) -> set[str]:
     """The names that are not finite where a quotient or logarithm is infinite, or a root has no real value.
 
     As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x. Python's numbers raise
     instead. What is written as no finite number counts too, and so do data, where the program asks for missing ones.
 
-    given: the parameters that may be so.
+    given: the parameters that may be so. but: quotients whose divisors are no zeros.
     """
 
     def results(targets: set[str], value: Any, found: set[str]) -> set[str]:
@@ -74,7 +76,8 @@ def may_be_nonfinite(operations: Operations, given: Set[str] = frozenset()) -> s
             return set()
         if _written_nonfinite(value, operations):
             return targets
-        if not (_singular(targets, value, operations) or _passes_on(value, found, operations)):
+        singular = not targets <= but and _singular(targets, value, operations)
+        if not (singular or _passes_on(value, found, operations)):
             return set()
         return {n for n in targets if not K.is_python_number(operations.kind(core.name(n)))}
 

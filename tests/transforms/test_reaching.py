@@ -41,7 +41,30 @@ def by_decomposition(x, n):
     return y + np.sum(x[2:])
 
 
-UNGUARDED = [by_decomposition, recurrence, swept_twice, summed]
+def dropped_beside_a_logarithm(x, n):
+    d = x[1]
+    q = x[0] / d
+    return np.exp(-q * q) + np.log(d) * x[2]
+
+
+def dropped_beside_a_quotient(x, n):
+    d = x[1]
+    q, r = x[0] / d, x[2] / d
+    return np.tanh(q) * x[3] + r
+
+
+def log_of_pivots(x, n):
+    a = np.outer(x, x) + 4.0 * np.eye(4)
+    for k in range(n):
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+    return np.sum(np.log(np.diagonal(a)))
+
+
+UNGUARDED = [
+    by_decomposition, recurrence, swept_twice, summed, dropped_beside_a_logarithm, dropped_beside_a_quotient,
+    log_of_pivots,
+]  # fmt: skip
 
 
 # --- the rest is finite, though a value in it is not: x[1] is zero ---
@@ -220,8 +243,83 @@ def by_another_view(x, n):
     return np.sum(y * y)
 
 
+def beside_a_logarithm_of_something_else(x, n):
+    q = x[0] / x[1]
+    return np.exp(-q * q) + np.log(x[2])
+
+
+def beside_a_logarithm_on_a_branch(x, n):
+    d, r = x[1], x[2]
+    q = x[0] / d
+    if n > 100:
+        r = np.log(d)
+    return np.tanh(q) + r
+
+
+def beside_a_logarithm_that_is_dropped(x, n):
+    d = x[1]
+    q = x[0] / d
+    return np.tanh(q) + np.exp(-(np.log(d) ** 2)) * x[2]
+
+
+def beside_the_logarithm_of_the_last(x, n):
+    total, t = x[2], x[0]
+    for i in range(len(x)):
+        t = x[i] * 1.0
+        total = total + np.tanh(x[0] / t)
+    return total + np.log(t)
+
+
+def dropped_by_places(x, rows, column, last):
+    """Items that are divided by and lie outside the diagonal, of which the logarithm is taken."""
+    a = np.outer(x, x) + 4.0 * np.eye(len(x))
+    total = x[2]
+    for k in range(rows):
+        a[k, k + column] = x[k]
+        total = total + np.tanh(x[0] / a[k, k + column])
+        a[k, k + column] = a[k, k + column] + last
+    return total + np.sum(np.log(np.diagonal(a)))
+
+
+def beside_the_diagonal(x, n):
+    return dropped_by_places(x, n, 1, 0.0)
+
+
+def overwritten_on_the_diagonal(x, n):
+    return dropped_by_places(x, n, 0, 2.0)
+
+
+def diagonal_before_the_write(x, n):
+    a = np.outer(x, x) + 4.0 * np.eye(4)
+    total = np.sum(np.log(np.diagonal(a)))
+    for k in range(n):
+        a[k, k] = x[k]
+        total = total + np.tanh(x[0] / a[k, k])
+    return total + np.sum(a)
+
+
+def another_diagonal(x, n):
+    a = np.outer(x, x) + 4.0 + 0 * np.eye(4)
+    total = x[0]
+    for k in range(n):
+        a[k, k] = x[k]
+        total = total + np.tanh(x[0] / a[k, k])
+    return total + np.sum(np.log(np.diagonal(a, 1)))
+
+
+def counted_from_the_end(x, n):
+    a = np.outer(x, x)[:, :3] + 4.0
+    total = x[0]
+    for k in range(-2, 0):
+        a[k, k] = x[k + 3]
+        total = total + np.tanh(x[0] / a[k, k])
+    return total + np.sum(np.log(np.diagonal(a)))
+
+
 GUARDED = [
-    read_on_a_branch_and_overwritten, last_returned, overwritten, overwritten_in_the_round,
+    beside_a_logarithm_of_something_else, beside_a_logarithm_on_a_branch, beside_a_logarithm_that_is_dropped,
+    beside_the_logarithm_of_the_last, beside_the_diagonal, overwritten_on_the_diagonal, diagonal_before_the_write,
+    another_diagonal, counted_from_the_end, read_on_a_branch_and_overwritten, last_returned, overwritten, overwritten_in_the_round,
     overwritten_by_another_item, overwritten_by_a_quotient, overwritten_as_a_whole, on_some_rounds, on_one_branch,
     in_no_round, last_of_a_loop, taken_round_and_dropped, item_of, part_of, in_a_denominator, saturated,
     to_the_power_zero, of_negative_power, into_an_empty_part, times_an_empty_array, places_in_turn, masked,

@@ -6,10 +6,10 @@ may be left out: no `unbroadcast` between equal shapes, no cast between equal dt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gast
 import numpy as np
@@ -21,10 +21,14 @@ from s2s.rules.arithmetic import POWERS
 from s2s.runtime import numeric
 from s2s.transforms.operations import Operation
 from s2s.transforms.partials import Partials, leading
+from s2s.transforms.poles import safe_quotients
 from s2s.transforms.reaching import reaching
 from s2s.transforms.rulebody import Namer
-from s2s.transforms.selecting import may_be_steep
+from s2s.transforms.selecting import may_be_nonfinite, may_be_steep
 from s2s.transforms.task import Program
+
+if TYPE_CHECKING:
+    from s2s.transforms.reverse.restore import Restorer
 
 
 @dataclass(frozen=True)
@@ -56,20 +60,16 @@ class Fragments(Partials):
         fn: Function,
         namer: Namer,
         program: Program,
-        kept_shape: Callable[[str], str | None] = lambda name: None,
+        restorer: Restorer,
         any_seed: bool = False,
         given: Set[str] = frozenset(),
-        is_first: Callable[[Any], bool] = lambda stmt: False,
     ) -> None:
         """
-        kept_shape: the name that holds the shape of an array, where the array itself may be gone.
-        is_first: whether nothing that carries a derivative was where a statement writes.
         any_seed: whether the cotangent of the result may hold anything, zeros and infinite entries too.
         """
         super().__init__(fn, namer, program, as_reverse, given)
-        self.kept_shape = kept_shape
+        self.restorer = restorer
         self.any_seed = any_seed
-        self.is_first = is_first
 
     @cached_property
     def droppable(self) -> Set[str]:
@@ -79,7 +79,19 @@ class Fragments(Partials):
     @cached_property
     def reaching(self) -> Set[str]:
         """The names whose values reach the result whole; none, where the cotangent of the result may hold zeros."""
-        return frozenset() if self.any_seed else reaching(self.operations, self.is_first)
+        return frozenset() if self.any_seed else reaching(self.operations, self.restorer.is_first)
+
+    @cached_property
+    def safe(self) -> Set[str]:
+        """The quotients whose divisors are not zero where the result is finite."""
+        if self.any_seed:
+            return frozenset()
+        return safe_quotients(self.operations, self.reaching, lambda: self.restorer.regions)
+
+    @cached_property
+    def nonfinite(self) -> set[str]:
+        """The names that may be infinite or no numbers where the result is finite."""
+        return may_be_nonfinite(self.operations, self.given, self.safe)
 
     @cached_property
     def steep(self) -> Set[str]:
@@ -228,7 +240,7 @@ class Fragments(Partials):
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
         steady = y in self.operations.ranges.steady
-        singular = (found.rule.singular and not steady) or self.nonfinite_factor(partial, stmts, self.reaching)
+        singular = (found.rule.singular and not steady and y not in self.safe) or self.nonfinite_factor(partial, stmts, self.reaching)
         guarded = (found.rule.guarded and not steady) or (singular and self.singular_and_dropped(y))
         smaller = spread is not None
         if spread is not None:
@@ -332,7 +344,7 @@ class Fragments(Partials):
     def shape(self, name: str, stmts: list[Any], origin: Any) -> Any:
         """The shape of an array, as an atom."""
         canonical = self.fn.facts.shapes.get(name, name)
-        kept = self.kept_shape(canonical)
+        kept = self.restorer.shape_of(canonical)
         return core.name(kept) if kept else self.emit(stmts, "shape", core.attribute(canonical, "shape"), origin)
 
     def cast(self, value: Any, y: str, operand: Any, stmts: list[Any], origin: Any) -> Any:

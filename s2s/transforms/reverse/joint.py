@@ -59,9 +59,7 @@ class _Joint:
         self.namer = Namer(fn)
         self.restorer = Restorer(fn, self.namer, lasting=task.mode != "vjp")
         self.split = task.mode == "vjp"
-        self.fragments = Fragments(
-            fn, self.namer, task.program, self.restorer.shape_of, self.split, task.given, self.restorer.is_first
-        )
+        self.fragments = Fragments(fn, self.namer, task.program, self.restorer, self.split, task.given)
         self.sweep = Sweep(fn, self.namer, self.fragments, self.restorer)
         self.kind = self.fragments.kind
         self.checks: list[Any] = []
