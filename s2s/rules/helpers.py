@@ -6,6 +6,7 @@ from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime import numeric
 from s2s.runtime.absent import require_assigned
 from s2s.runtime.numeric import (
+    from_diagonal,
     guarded_divide,
     guarded_multiply,
     infinite,
@@ -153,6 +154,11 @@ def log_or_zero(value, x, ans):
 @linear(scatter, wrt="g")
 def scatter_vjp(g_bar, ans, g, index, shape):
     return unbroadcast(g_bar[index], shape_of(g))
+
+
+@linear(from_diagonal, wrt="g")
+def from_diagonal_vjp(g_bar, ans, g, offset, shape):
+    return np.diagonal(g_bar, offset)
 
 
 # --- running products -------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import numpy as np
 from s2s import kinds as K
 from s2s.rules.kinds_of import count, flat, of_ndim, same, shaped
 from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
-from s2s.runtime.numeric import scatter, unbroadcast
+from s2s.runtime.numeric import from_diagonal, on_diagonal, scatter, unbroadcast
 
 # --- new shapes, same order -------------------------------------------------------------------------------------
 # With another order than that of C the cotangent is read and written in that order too. Orders A and K go by the memory
@@ -212,13 +212,13 @@ def triu(g, ans, m, k=0):
 def diag(g, ans, v, k=0):
     if np.ndim(v) == 1:
         return np.diagonal(g, k)
-    return scatter(g, on_diagonal(len(g), k), np.shape(v))
+    return from_diagonal(g, k, np.shape(v))
 
 
 @linear(np.diagonal, np.ndarray.diagonal, wrt="a")
 def diagonal(g, ans, a, offset=0, axis1=0, axis2=1):
     if a.ndim == 2 and axis1 == 0 and axis2 == 1:
-        return scatter(g, on_diagonal(len(g), offset), np.shape(a))
+        return from_diagonal(g, offset, np.shape(a))
     rows = np.moveaxis(a, (axis1, axis2), (-2, -1))
     a_bar = scatter(g, (Ellipsis, *on_diagonal(np.shape(g)[-1], offset)), rows.shape)
     return np.moveaxis(a_bar, (-2, -1), (axis1, axis2))
@@ -228,9 +228,3 @@ def diagonal(g, ans, a, offset=0, axis1=0, axis2=1):
 def trace(g, ans, a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     ones = np.ones_like(np.diagonal(a, offset, axis1, axis2))
     return diagonal(np.expand_dims(g, -1) * ones, ans, a, offset, axis1, axis2)
-
-
-def on_diagonal(size, offset):
-    """The index of a diagonal of matrices."""
-    steps = np.arange(size)
-    return steps + max(-offset, 0), steps + max(offset, 0)

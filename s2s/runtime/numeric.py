@@ -261,6 +261,17 @@ def scatter(g: Any, index: Any, shape: tuple[int, ...]) -> Any:
     return a_bar
 
 
+def from_diagonal(g: Any, offset: int, shape: tuple[int, ...]) -> Any:
+    """The cotangent of a matrix `a` of `shape` in `np.diagonal(a, offset)`: zeros, with g on the diagonal."""
+    return scatter(g, on_diagonal(len(g), offset), shape)
+
+
+def on_diagonal(size: int, offset: int) -> tuple[Any, Any]:
+    """The index of a diagonal of matrices."""
+    steps = np.arange(size)
+    return steps + max(-offset, 0), steps + max(offset, 0)
+
+
 def scatter_add(target: Any, index: Any, value: Any) -> None:
     """`target[index] += value`, in place, where an element that the index names several times gets all of them."""
     if is_basic(index) or is_mask(index):

@@ -194,6 +194,7 @@ ROWS: list[tuple[str, Any, str]] = [
     # What compiled code calls.
     ("target! index value", numeric, "scatter_add"),
     ("g index shape", numeric, "scatter"),
+    ("g offset shape", numeric, "from_diagonal"),
     ("x!= index value", stores, "add_at add_item set_flat sub_at sub_item"),
     ("x!= index value+", stores, "set_item"),
     ("x!= value+", stores, "append"),
