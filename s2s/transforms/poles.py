@@ -2,7 +2,7 @@
 
 A quotient that is dropped is guarded, since its slope is infinite where the divisor is zero. But if the program goes on
 with a logarithm of the divisor, or another quotient by it, and that reaches the result (`reaching`), the result is not
-finite there, and has no derivative. So the pivots of an elimination are not guarded where the logarithm of their product
+finite there, and has no derivative. So the pivots of an elimination need no guard where the logarithm of their product
 is wanted: each pivot, once read, stands on the diagonal until that is read as a whole.
 
 What overflows counts as finite here, as everywhere.

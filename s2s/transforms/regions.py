@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
@@ -21,25 +21,14 @@ from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
 from s2s.transforms.conduct import module_of
 from s2s.transforms.dims import Term, names_of
-from s2s.transforms.operations import Operations, basic_index
-from s2s.transforms.sameshape import constant
+from s2s.transforms.intervals import Intervals, Region
+from s2s.transforms.operations import Operations
 from s2s.transforms.structure import uses
 
 Place = tuple[tuple[int, bool], ...]
 
 
-class Interval(NamedTuple):
-    """From `low` to `high`, both included; None for no bound."""
-
-    low: Term | None
-    high: Term | None
-
-
-ALL = Interval(None, None)
-Region = list[Interval]
-
-
-class Regions:
+class Regions(Intervals):
     """The reads and writes of one function, whose writes give new versions of storages.
 
     Names that are assigned in several places are assigned by copies there: a name that was read from an array, or that
@@ -47,15 +36,13 @@ class Regions:
     """
 
     def __init__(self, fn: Function, operations: Operations, aliases: Aliases) -> None:
-        self.operations = operations
+        super().__init__(operations, operations.sizes)
         self.aliases = aliases
         self.storages = fn.facts.storages
         self.places: dict[int, Place] = {}
         self.around: dict[int, tuple[Any, ...]] = {}  # by statement, the loops that it stands in
-        self.definitions: dict[str, Any] = {}
         self.statements: list[tuple[Place, Any]] = []
         self.writes: dict[str, list[Any]] = {}  # by representative of what may share memory, the statements
-        self.loop_of: dict[str, Any] = {}  # by index, the loop
         self.survey(fn.body, (), ())
 
     def survey(self, stmts: Sequence[Any], around: Place, loops: tuple[Any, ...]) -> None:
@@ -70,7 +57,7 @@ class Regions:
                     if name in self.storages and isinstance(stmt.value, gast.Call):
                         self.writes.setdefault(self.aliases.find(name), []).append(stmt)
             elif isinstance(stmt, gast.For):
-                self.loop_of[stmt.target.id] = stmt
+                self.loops_of[stmt.target.id] = [stmt]
             for number, (_, block) in enumerate(core.blocks(stmt)):
                 self.survey(block, (*here, (number, False)), (*loops, stmt) if is_loop else loops)
 
@@ -109,86 +96,6 @@ class Regions:
         function = self.operations.function(stmt.value)
         return self.storages[name], self.region(x, rest[0]) if function in _AT_AN_INDEX else []
 
-    def region(self, x: Any, index: Any) -> Region:
-        """The region of an index; no intervals where it may be anywhere."""
-        kind = self.operations.kind(x)
-        if not isinstance(kind, K.Array) or not basic_index(index, self.operations.kind):
-            return []
-        parts = list(index.elts) if isinstance(index, gast.Tuple) else [index]
-        found: Region = []
-        for part in parts:
-            if isinstance(part, gast.Constant) and (part.value is None or part.value is Ellipsis):
-                return found
-            if isinstance(part, gast.Slice):
-                found.append(self.interval(part))
-            elif isinstance(self.operations.kind(part), K.Int):
-                at = self.not_negative(self.operations.sizes.integer(part))
-                found.append(ALL if at is None else Interval(at, at))
-            else:
-                return found
-        return found
-
-    def interval(self, part: Any) -> Interval:
-        """What a slice may take of an axis."""
-        integer = self.operations.sizes.integer
-        step = None if part.step is None else integer(part.step)
-        if (step is not None and (step.roots or step.constant < 0)) or (part.step is not None and step is None):
-            return ALL
-        low = None if part.lower is None else self.not_negative(integer(part.lower))
-        high = None if part.upper is None else self.not_negative(integer(part.upper))
-        return Interval(low, None if high is None else high.plus(Term(-1)))
-
-    def not_negative(self, term: Term | None) -> Term | None:
-        """The term, if it surely is no negative number, which would count from the end."""
-        least = None if term is None else self.least(term)
-        return term if least is not None and least >= 0 else None
-
-    def least(self, term: Term) -> int | None:
-        """A number that a term is at least."""
-        total = term.constant
-        for root, factor in term.roots:
-            low = self.least_root(root)
-            if low is None or factor < 0:
-                return None
-            total += low * factor
-        return total
-
-    def least_root(self, root: Any) -> int | None:
-        if root[0] in ("length", "count", "positive", "slice", "common", "least"):
-            return 0
-        if root[0] == "value" and root[1] in self.loop_of:
-            return self.start(self.loop_of[root[1]])
-        return None
-
-    # --- loops ---
-
-    def start(self, loop: Any) -> int | None:
-        """The least value of the index of a loop over a range."""
-        args, direction, _ = self.range(loop)
-        if not args:
-            return None
-        if len(args) == 1:
-            return 0
-        least = self.operations.sizes.integer(args[0 if direction > 0 else 1])
-        low = None if least is None else self.least(least)
-        return low if low is None or direction > 0 else low + 1
-
-    def range(self, loop: Any) -> tuple[list[Any], int, int]:
-        """Of a loop over a range: its arguments, the sign of its step, and whether the index grows (1) or falls (-1).
-
-        No arguments, and zeros, of any other loop.
-        """
-        made, order = getattr(self.definitions.get(getattr(loop.iter, "id", "")), "value", None), 1
-        if backwards_of(made) is not None:
-            made, order = getattr(self.definitions.get(backwards_of(made) or ""), "value", None), -1
-        if not isinstance(made, gast.Call) or made.keywords or self.operations.function(made) is not range:
-            return [], 0, 0
-        step = self.operations.sizes.integer(made.args[2]) if len(made.args) == 3 else Term(1)
-        if step is None or step.roots or not step.constant:
-            return [], 0, 0
-        sign = 1 if step.constant > 0 else -1
-        return list(made.args), sign, sign * order
-
     # --- whether regions are apart ---
 
     def apart(self, first: Region, reader: Any, second: Region, writer: Any) -> bool:
@@ -219,6 +126,9 @@ class Regions:
         """
         if not low.roots and (self.least(high) or 0) > low.constant >= 0:
             return True  # in all rounds
+        most = self.most(low)
+        if most is not None and not (names_of(high) | names_of(most)) & varying and self.exceeds(high, most):
+            return True
         if (names_of(high) | names_of(low)) & (varying - {index}):
             return False
         own = ("value", index)
@@ -300,6 +210,33 @@ class Regions:
         into, second = self.written(writer)
         return not self.may_follow(reader, writer) or (into == storage and self.apart(region, reader, second, writer))
 
+    def kept_by_loop(self, name: str) -> tuple[Any, Any]:
+        """The item that a name is read from, and the loop after which that stands there still, outside other loops.
+
+        The loop reads nearly all items: it runs as often as the array is long, but for two rounds. Else None.
+        """
+        stmt: Any = self.definitions.get(name)
+        found, loops = self.read(name), () if stmt is None else self.around[id(stmt)]
+        if found is None or found[0] not in self.storages.values() or len(loops) != 1:
+            return None, None
+        (loop,), array = loops, stmt.value.value
+        if K.ndim_of(self.operations.kind(core.name(name))) != 0 or not self.runs_over(loop, array):
+            return None, None
+        writers = [w for w in self.writes.get(self.aliases.find(found[0]), ()) if loop in self.around[id(w)]]
+        stands = all(self.spared(*found, stmt, writer) for writer in writers)
+        return (stmt.value, loop) if stands else (None, None)
+
+    def runs_over(self, loop: Any, array: Any) -> bool:
+        """Whether a loop has as many rounds as an array has items, but for two."""
+        if not isinstance(loop, gast.For) or core.is_exit(loop.body[-1]):
+            return False
+        ends = [self.sizes.integer(arg) for arg in self.range(loop)[0]]
+        shape = self.sizes.shape(array)
+        if not 1 <= len(ends) <= 2 or None in ends or shape is None or len(shape) != 1:
+            return False
+        missing = shape[0].plus(ends[-1], -1).plus(Term(0) if len(ends) == 1 else ends[0])  # type: ignore[arg-type]
+        return not missing.roots and missing.constant <= 2
+
     def is_first(self, writer: Any) -> bool:
         """Whether a write is the first that touches its region."""
         storage, region = self.written(writer)
@@ -336,14 +273,6 @@ class Regions:
             if self.operations.function(writer.value) is S.set_item and isinstance(writer.value.args[2], gast.Name):
                 found.setdefault(writer.value.args[2].id, []).append(writer)
         return found
-
-
-def backwards_of(value: Any) -> str | None:
-    """The r of `r[::-1]`."""
-    index = value.slice if isinstance(value, gast.Subscript) else None
-    if not isinstance(index, gast.Slice) or index.lower is not None or index.upper is not None:
-        return None
-    return getattr(value.value, "id", None) if constant(index.step) == -1 else None
 
 
 _AT_AN_INDEX = {S.set_item, S.add_item, S.sub_item, S.seen_item}

@@ -60,9 +60,7 @@ def may_move_steeply(operations: Operations, nonfinite: set[str], given: Set[str
     return _closure(results, operations, given, forward=True)
 
 
-def may_be_nonfinite(
-    operations: Operations, given: Set[str] = frozenset(), but: Set[str] = frozenset()
-) -> set[str]:
+def may_be_nonfinite(operations: Operations, given: Set[str] = frozenset(), but: Set[str] = frozenset()) -> set[str]:
     """The names that are not finite where a quotient or logarithm is infinite, or a root has no real value.
 
     As factors they are slopes of products: of `where(x > 0, x * log(x), 0)` the one by x. Python's numbers raise

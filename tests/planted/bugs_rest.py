@@ -21,7 +21,7 @@ BUGS = [
     ),
     Bug(
         name="an index from the end is taken for one from the start",
-        where="s2s.transforms.regions:Regions.not_negative",
+        where="s2s.transforms.intervals:Intervals.not_negative",
         text="return term if least is not None and least >= 0 else None",
         becomes="return term",
         check="tests.transforms.test_regions:test_gradients",

@@ -253,7 +253,7 @@ BUGS = [
     ),
     Bug(
         name="a cotangent is not summed over the axes that were stretched",
-        where="s2s.transforms.reverse.fragments:Fragments.unbroadcast",
+        where="s2s.transforms.reverse.fitting:Fitting.unbroadcast",
         text="return self.unbroadcast_to(held, target, stmts, origin)",
         becomes="return held",
         check="trap transposed_view",
@@ -261,7 +261,7 @@ BUGS = [
     ),
     Bug(
         name="a cotangent keeps its imaginary part",
-        where="s2s.transforms.reverse.fragments:Fragments.cast",
+        where="s2s.transforms.reverse.fitting:Fitting.cast",
         text='held = self.emit(stmts, "t", core.call(self.namer.numpy("real"), held), origin)',
         becomes="pass",
         check="tests.programs.test_found:test_by_all_arguments",

@@ -319,7 +319,8 @@ def counted_from_the_end(x, n):
 GUARDED = [
     beside_a_logarithm_of_something_else, beside_a_logarithm_on_a_branch, beside_a_logarithm_that_is_dropped,
     beside_the_logarithm_of_the_last, beside_the_diagonal, overwritten_on_the_diagonal, diagonal_before_the_write,
-    another_diagonal, counted_from_the_end, read_on_a_branch_and_overwritten, last_returned, overwritten, overwritten_in_the_round,
+    another_diagonal, counted_from_the_end, read_on_a_branch_and_overwritten, last_returned, overwritten,
+    overwritten_in_the_round,
     overwritten_by_another_item, overwritten_by_a_quotient, overwritten_as_a_whole, on_some_rounds, on_one_branch,
     in_no_round, last_of_a_loop, taken_round_and_dropped, item_of, part_of, in_a_denominator, saturated,
     to_the_power_zero, of_negative_power, into_an_empty_part, times_an_empty_array, places_in_turn, masked,

@@ -16,9 +16,9 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.runtime import pytree
-from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
+from s2s.transforms.reverse.emitted import Emitted, as_reverse, reverse_assign
+from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments
 from s2s.transforms.reverse.parts import parts_of
-from s2s.transforms.reverse.restore import Emitted
 from s2s.transforms.rulebody import DerivedNames, Namer
 
 OWNED, BORROWED = "owned", "borrowed"

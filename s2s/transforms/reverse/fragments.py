@@ -20,9 +20,11 @@ from s2s.core import Function
 from s2s.rules.arithmetic import POWERS
 from s2s.runtime import numeric
 from s2s.transforms.operations import Operation
-from s2s.transforms.partials import Partials, leading
+from s2s.transforms.partials import leading
 from s2s.transforms.poles import safe_quotients
 from s2s.transforms.reaching import reaching
+from s2s.transforms.reverse.emitted import as_reverse
+from s2s.transforms.reverse.fitting import Fitting
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.selecting import may_be_nonfinite, may_be_steep
 from s2s.transforms.task import Program
@@ -52,7 +54,7 @@ class Contribution:
 SCALAR, SMALLER = "scalar", "smaller"
 
 
-class Fragments(Partials):
+class Fragments(Fitting):
     """Writes contributions for the operations of one function."""
 
     def __init__(
@@ -67,8 +69,7 @@ class Fragments(Partials):
         """
         any_seed: whether the cotangent of the result may hold anything, zeros and infinite entries too.
         """
-        super().__init__(fn, namer, program, as_reverse, given)
-        self.restorer = restorer
+        super().__init__(fn, namer, program, restorer, given)
         self.any_seed = any_seed
 
     @cached_property
@@ -220,12 +221,43 @@ class Fragments(Partials):
         partials: dict[str, list[tuple[list[Any], Any]]] = {}
         for parameter, atom in active:
             partials.setdefault(atom.id, []).append(self.partial(found, parameter, y, origin))
+        if spread is None and self.are_quotients(partials):
+            yield from self.quotients(found, partials, y, g, origin)
+            return
         for target, parts in partials.items():
             if len(parts) == 2 and _equal(parts[0][1], parts[1][1]) and core.is_atom(parts[0][1]):
                 stmts, value = parts[0]
                 parts = [(stmts, core.binary(2, gast.Mult, value))]
             for stmts, partial in parts:
                 yield self.product(found, target, list(stmts), partial, y, g, spread, origin)
+
+    def are_quotients(self, partials: dict[str, list[tuple[list[Any], Any]]]) -> bool:
+        """Whether there are two partials, `1 / v` and one more by the same divisor."""
+        parts = [part for of_target in partials.values() for part in of_target]
+        if len(partials) != 2 or len(parts) != 2:
+            return False
+        one, other = (partial for _, partial in parts)
+        divide = all(isinstance(p, gast.BinOp) and isinstance(p.op, gast.Div) for p in (one, other))
+        return divide and getattr(one.left, "value", None) == 1 and _equal(one.right, other.right)
+
+    def quotients(
+        self, found: Operation, partials: dict[str, list[tuple[list[Any], Any]]], y: str, g: Any, origin: Any
+    ) -> Iterator[Contribution]:
+        """Of `y = x / v` the cotangents `t = g / v` and `-t * y`: the second needs no division of its own."""
+        (one, [(first, slope)]), (other, [(second, factor)]) = partials.items()
+        stmts = list(first)
+        value, _ = self.multiplied(g, slope, self.is_guarded(found, slope, stmts, y), stmts, origin)
+        divided = self.emit(stmts, "t", value, origin)
+        yield replace(self.product(found, one, stmts, core.constant(1), y, divided, None, origin), fresh=True)
+        left = self.definition(factor.left, second)
+        yield self.product(found, other, list(second), left, y, divided, None, origin)
+
+    def is_guarded(self, found: Operation, partial: Any, stmts: list[Any], y: str) -> bool:
+        """Whether a partial may be infinite where the cotangent of y is zero."""
+        steady = y in self.operations.ranges.steady
+        singular = found.rule.singular and not steady and y not in self.safe
+        singular = singular or self.nonfinite_factor(partial, stmts, self.reaching)
+        return (found.rule.guarded and not steady) or (singular and self.singular_and_dropped(y))
 
     def product(
         self,
@@ -239,9 +271,7 @@ class Fragments(Partials):
         origin: Any,
     ) -> Contribution:
         """`g * partial`, written as a person would, and brought to the shape and dtype of the operand."""
-        steady = y in self.operations.ranges.steady
-        singular = (found.rule.singular and not steady and y not in self.safe) or self.nonfinite_factor(partial, stmts, self.reaching)
-        guarded = (found.rule.guarded and not steady) or (singular and self.singular_and_dropped(y))
+        guarded = self.is_guarded(found, partial, stmts, y)
         smaller = spread is not None
         if spread is not None:
             size = self.size_of(partial, stmts, y)
@@ -304,80 +334,9 @@ class Fragments(Partials):
         value = self.cast(self.unbroadcast(whole, y, target, stmts, origin), y, core.name(target), stmts, origin)
         return Contribution(target, value, stmts, negative, fresh)
 
-    def reduces(self, y: str, target: str) -> bool:
-        """Whether going from y's shape to the operand's surely sums, and so makes a new array."""
-        of_y, of_target = K.ndim_of(self.kind(core.name(y))), K.ndim_of(self.kind(core.name(target)))
-        return of_y is not None and of_target is not None and of_y > of_target
-
     def singular_and_dropped(self, y: str) -> bool:
         """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""
         return y in self.droppable and not K.is_python_number(self.kind(core.name(y)))
-
-    # --- shape and dtype ---
-
-    def unbroadcast(self, value: Any, y: str, target: str, stmts: list[Any], origin: Any, smaller: bool = False) -> Any:
-        """Sum over the axes along which the operand was broadcast, where it may have been.
-
-        smaller: the value may be smaller than y, as it stands for its broadcast.
-        """
-        result, operand = self.kind(core.name(y)), self.kind(core.name(target))
-        if K.ndim_of(result) == 0:
-            return value
-        shapes = self.fn.facts.shapes
-        alike = isinstance(operand, K.Array) and shapes.get(y) is not None and shapes.get(y) == shapes.get(target)
-        if alike and not smaller:
-            return value
-        held = self.emit(stmts, "t", value, origin)
-        if K.ndim_of(operand) == 0 and isinstance(result, K.Array):
-            return core.call(self.namer.numpy("sum"), held)
-        return self.unbroadcast_to(held, target, stmts, origin)
-
-    def unbroadcast_to(self, held: Any, target: str, stmts: list[Any], origin: Any) -> Any:
-        """Sum an atom to the shape of a number or array."""
-        if isinstance(self.kind(core.name(target)), K.Array):
-            shape = self.shape(target, stmts, origin)
-        else:
-            shape_of = self.namer.bind("shape_of", numeric.shape_of)
-            shape = self.emit(stmts, "shape", core.call(shape_of, target), origin)
-        return core.call(self.namer.bind("unbroadcast", numeric.unbroadcast), held, shape)
-
-    def shape(self, name: str, stmts: list[Any], origin: Any) -> Any:
-        """The shape of an array, as an atom."""
-        canonical = self.fn.facts.shapes.get(name, name)
-        kept = self.restorer.shape_of(canonical)
-        return core.name(kept) if kept else self.emit(stmts, "shape", core.attribute(canonical, "shape"), origin)
-
-    def cast(self, value: Any, y: str, operand: Any, stmts: list[Any], origin: Any) -> Any:
-        """To the operand's dtype, where the result's is another: real parts, and float32 of float64."""
-        have, want = K.dtype_of(self.kind(core.name(y))), K.dtype_of(self.kind(operand))
-        if have is None or want is None or have == want:
-            return value
-        held = self.emit(stmts, "t", value, origin)
-        if have.kind == "c" and want.kind == "f":
-            held = self.emit(stmts, "t", core.call(self.namer.numpy("real"), held), origin)
-        becomes_complex = have.kind != "c" and want.kind == "c"
-        if not becomes_complex and _precision(have) == _precision(want):
-            return held
-        dtype = core.attribute(operand, "dtype") if not K.is_python_number(self.kind(operand)) else None
-        if dtype is None or isinstance(self.kind(operand), K.Scalar):
-            return held
-        return core.call(core.attribute(held, "astype"), self.emit(stmts, "dtype", dtype, origin))
-
-
-def _precision(dtype: Any) -> int:
-    """The size of the real numbers that a dtype holds."""
-    return int(dtype.itemsize) // (2 if dtype.kind == "c" else 1)
-
-
-def reverse_assign(target: Any, value: Any, origin: Any) -> Any:
-    """An assignment of the reverse sweep."""
-    return as_reverse(core.assign(target, value, origin))
-
-
-def as_reverse(stmt: Any) -> Any:
-    """Mark a new statement as one of the reverse sweep."""
-    stmt.sweep = "reverse"
-    return stmt
 
 
 def _equal(a: Any, b: Any) -> bool:

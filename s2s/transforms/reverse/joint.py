@@ -21,8 +21,9 @@ from s2s.transforms.bound import Unbound, unbound_reads
 from s2s.transforms.copies import assignments
 from s2s.transforms.infer import infer_rest
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Bars, Spread
-from s2s.transforms.reverse.fragments import Fragments, as_reverse, reverse_assign
-from s2s.transforms.reverse.restore import Emitted, Restorer
+from s2s.transforms.reverse.emitted import Emitted, as_reverse, reverse_assign
+from s2s.transforms.reverse.fragments import Fragments
+from s2s.transforms.reverse.restore import Restorer
 from s2s.transforms.reverse.stores import needed, with_saves
 from s2s.transforms.reverse.sweep import Sweep
 from s2s.transforms.rulebody import Namer
@@ -198,16 +199,17 @@ class _Joint:
         if isinstance(bars[name], Spread):
             self.sweep.own(name, bars, out, None)
         bar = core.name(self.sweep.bar(name))
-        if bars[name] is OWNED:
+        if bars[name] is OWNED or (self.task.owned and isinstance(kind, K.Array)):
             self.fresh.add(name)
+        own = bars[name] is OWNED or (self.split and not self.task.owned)  # or is nobody else's business
         if K.children(kind) is not None:
             if self.split:
                 return bar
             value = core.call(self.namer.bind("unshadow", pytree.unshadow), name, bar)
-        elif isinstance(kind, K.Array) and bars[name] is not OWNED and not self.split and not self.mixed:
+        elif isinstance(kind, K.Array) and not own and not self.mixed:
             value = core.call(self.namer.numpy("array"), bar)
         elif isinstance(kind, K.Array) and (kind.ndim == 0 or self.mixed):
-            function = "asarray" if bars[name] is OWNED or self.split else "array"
+            function = "asarray" if own else "array"
             dtype = self.namer.temporary("dtype")
             out.add(reverse_assign(dtype, core.attribute(name, "dtype"), None))
             value = core.call(self.namer.numpy(function), bar, dtype=core.name(dtype))

@@ -15,8 +15,7 @@ Since every name has one definition, one push matches one pop, and blocks are re
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -30,113 +29,12 @@ from s2s.transforms.bound import Unbound, headers_of, unbound_or_carried
 from s2s.transforms.conduct import module_of
 from s2s.transforms.copies import assignments
 from s2s.transforms.effects import Knowledge
+from s2s.transforms.intervals import backwards_of
 from s2s.transforms.operations import Operations, basic_index
-from s2s.transforms.regions import Regions, backwards_of
-from s2s.transforms.reverse.fragments import as_reverse, reverse_assign
+from s2s.transforms.regions import Regions
+from s2s.transforms.reverse.emitted import Emitted, as_reverse, reverse_assign
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import statements
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A statement of the reverse sweep and the names that it needs from outside itself."""
-
-    stmt: Any
-    exposed: Set[str]
-
-
-class Emitted:
-    """A block of the reverse sweep while it grows.
-
-    needed: the names that its statements need and that are not restored yet.
-    handed: the names that it needs with their value after the loop, and the statements at its start that read them.
-    """
-
-    def __init__(self, storages: Mapping[str, str] = core.NOTHING) -> None:
-        """storages: the names of memory, by those for its contents, under which statements find these."""
-        self.storages = storages
-        self.needed: set[str] = set()
-        self.handed: dict[str, Any] = {}
-        self._entries: list[Entry] = []
-        self._restored: dict[str, Entry] = {}
-        self._opening: list[Any] = []
-
-    def add(self, stmt: Any, exposed: Set[str] | None = None) -> None:
-        if self.storages and exposed is None:
-            stmt = core.substitute(stmt, self.storages)
-        entry = Entry(stmt, core.reads(stmt) if exposed is None else exposed)
-        self._entries.append(entry)
-        self.needed |= entry.exposed
-
-    def extend(self, other: Emitted) -> None:
-        """Add what another block holds, which hands nothing over."""
-        self._entries += other._in_order()
-        self.needed |= other.needed
-
-    def __bool__(self) -> bool:
-        return bool(self._entries)
-
-    def exposes(self, name: str) -> bool:
-        """Whether the block needs a name from outside: also one that it needs with its value after the loop."""
-        return name in self.needed or name in self.handed
-
-    @property
-    def exposed(self) -> set[str]:
-        return self.needed | self.handed.keys()
-
-    def restore(self, name: str, stmt: Any) -> None:
-        """Put the statement that restores a name before the first that needs it, or at the start if none does."""
-        if self.storages:
-            stmt = core.substitute(stmt, self.storages)
-        if name not in self.needed:
-            self._opening.append(stmt)
-            return
-        if name in self._restored:
-            self._entries, self._restored = self._in_order(), {}
-        self._restored[name] = Entry(stmt, core.reads(stmt))
-        self.needed.discard(name)
-        self.needed |= self._restored[name].exposed
-
-    def hand_over(self, name: str, carrier: str, stmt: Any) -> None:
-        """Restore a name at the start, from the one that holds its value still."""
-        self.needed.discard(name)
-        self.handed[carrier] = stmt
-
-    @property
-    def added(self) -> int:
-        """How many statements were added, restorations apart."""
-        return len(self._entries)
-
-    def since(self, added: int) -> list[Any]:
-        """The statements that were added since there were so many."""
-        return [entry.stmt for entry in self._entries[added:]]
-
-    @property
-    def stmts(self) -> list[Any]:
-        return [*reversed(self.handed.values()), *reversed(self._opening), *(e.stmt for e in self._in_order())]
-
-    def _in_order(self) -> list[Entry]:
-        """The entries, each behind the restorations of what it is the first to need."""
-        if not self._restored:
-            return self._entries
-        times = {name: time for time, name in enumerate(self._restored)}
-        waiting = dict(self._restored)
-        found: list[Entry] = []
-
-        def begun(entry: Entry) -> tuple[Entry, Iterator[str]]:
-            return entry, iter(sorted(entry.exposed & waiting.keys(), key=times.__getitem__))
-
-        for entry in self._entries:
-            stack = [begun(entry)]
-            while stack:
-                entry, due = stack[-1]
-                name = next((n for n in due if n in waiting), None)
-                if name is not None:
-                    stack.append(begun(waiting.pop(name)))
-                else:
-                    found.append(Entry(entry.stmt, entry.exposed - times.keys()))
-                    stack.pop()
-        return found
 
 
 class Restorer:
@@ -153,6 +51,7 @@ class Restorer:
         self.counts: dict[int, str] = {}  # the names that count the rounds of a loop
         self.shapes: dict[str, str] = {}  # names that hold shapes, by the array's name
         self.tapes: list[Any] = []
+        self.copies: dict[tuple[str, int], str] = {}  # of arrays as they are after a loop
         self.again: set[str] = set()  # the names that are computed again
         self.pushed: dict[str, str] = {}  # the names whose values are pushed, by tape
         self.definitions: dict[str, Any] = {}
@@ -238,6 +137,12 @@ class Restorer:
             if array in out.needed or self._repeatable(array, stmt, out):
                 out.restore(name, reverse_assign(name, read, origin))
                 return
+            known = self._part_of_shape(array)
+            if known is not None:
+                owner, shape = known.value.id, self.namer.temporary("shape")
+                out.restore(name, reverse_assign(name, core.subscript(shape, known.slice), origin))
+                out.restore(shape, reverse_assign(shape, core.attribute(owner, "shape"), origin))
+                return
             self.pushes.setdefault(id(stmt), []).append(core.assign(name, read, origin))
         place = self._stored(name)
         if place is not None and all(self._at_hand(n, self.home.get(name), out, 3) for n in core.reads(place)):
@@ -251,9 +156,37 @@ class Restorer:
         if carrier is not None:
             out.hand_over(name, carrier, reverse_assign(name, core.name(carrier), origin))
             return
+        place = self._in_copy(name, stmt, out)
+        if place is not None:
+            out.restore(name, reverse_assign(name, place, origin))
+            return
         tape = self.tape(name)
         self.pushes.setdefault(id(stmt), []).append(_push(tape, name, origin))
         out.restore(name, _pop(tape, name, origin))
+
+    def read_again(self, stmts: Sequence[Any], out: Emitted) -> None:
+        """Read numbers again, outside loops, that stand still in an array that is written into."""
+        for stmt in reversed(stmts):
+            name = next(iter(self._defined_by(stmt)), "")
+            own = name in self.definitions and self.definitions[name] is stmt
+            if not own or not core.is_temporary(name) or not out.exposes(name):
+                continue
+            stands = self.regions.untouched(name) and self.changed(stmt.value.value.id)
+            place = stmt.value if stands else self._stored(name)
+            if place is not None and isinstance(self.operations.kind(core.name(name)), K.Scalar):
+                out.restore(name, reverse_assign(name, place, core.origin_of(stmt)))
+
+    def _in_copy(self, name: str, stmt: Any, out: Emitted) -> Any:
+        """The item of a copy of an array, made after the loop that reads nearly all its items; None for other names."""
+        place, loop = self.regions.kept_by_loop(name)
+        if place is None or not all(self._at_hand(n, self.home.get(name), out, 3) for n in core.reads(place.slice)):
+            return None
+        storage = self.fn.facts.storages.get(place.value.id, place.value.id)
+        if (storage, id(loop)) not in self.copies:
+            copy = self.copies[storage, id(loop)] = self.namer.temporary(f"{core.stem(storage)}_saved")
+            made = core.call(core.attribute(core.name(storage), "copy"))
+            self.pushes.setdefault(id(loop), []).append(core.assign(copy, made, core.origin_of(loop)))
+        return core.subscript(self.copies[storage, id(loop)], place.slice)
 
     def _stored(self, name: str) -> Any:
         """The item of an array that holds the value of a name still; None where the sweep undoes writes."""
@@ -262,6 +195,19 @@ class Restorer:
         if not known or not self.fn.facts.storages or self.fn.facts.saved or self.changed(name):
             return None
         return self.regions.stored(name)
+
+    def _part_of_shape(self, array: str) -> Any:
+        """`x[i:j]`, where these items of the shape of x, which no loop assigns, are the shape of an array."""
+        shape = self.operations.sizes.shape(core.name(array))
+        first: Any = shape[0].roots[0][0] if shape and len(shape[0].roots) == 1 else None
+        if not shape or first is None or first[0] != "length" or self.home.get(first[1]) is not None:
+            return None
+        owner, axis = first[1:]
+        known = isinstance(self.operations.kind(core.name(owner)), K.Array) and owner not in self.fn.facts.storages
+        if not known or shape != self.operations.sizes.shapes.get(owner, ())[axis : axis + len(shape)]:
+            return None
+        lower = core.constant(axis) if axis else None
+        return core.subscript(owner, gast.Slice(lower, core.constant(axis + len(shape)), None))
 
     def tape(self, name: str) -> str:
         """A new tape: an empty list at the start of the forward sweep."""
@@ -380,7 +326,7 @@ class Restorer:
         definition = self.definitions.get(atom.id)
         straight = None if definition is None else backwards_of(definition.value)
         if straight is not None:
-            return self._again(core.name(straight), origin, out).id  # type: ignore[no-any-return]
+            return self._again(straight, origin, out).id  # type: ignore[no-any-return]
         atom = self._again(atom, origin, out)
         name = self.namer.temporary("backwards")
         out.add(reverse_assign(name, core.call(self.namer.bind("reversed", reversed), atom), origin))

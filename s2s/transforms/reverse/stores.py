@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -37,8 +37,8 @@ from s2s.transforms.inplace import ITEM_WRITES, KEEPING
 from s2s.transforms.operations import Operation, Operations, basic_index, boolean_index
 from s2s.transforms.regions import Regions
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Bars
-from s2s.transforms.reverse.fragments import Contribution, as_reverse, reverse_assign
-from s2s.transforms.reverse.restore import Emitted
+from s2s.transforms.reverse.emitted import Emitted, as_reverse, reverse_assign
+from s2s.transforms.reverse.fragments import Contribution
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import with_blocks
 from s2s.transforms.versions import INPLACE
@@ -215,7 +215,7 @@ class Stores:
             state = bars.pop(y)
             g = core.name(sweep.bar(y)) if isinstance(state, str) else state.atom
             spread = None if isinstance(state, str) else state.how
-            made = list(sweep.fragments.of(Operation(function, rule, bound), y, g, spread, origin))
+            made = _together(sweep.fragments.of(Operation(function, rule, bound), y, g, spread, origin))
             read = contents_read([n for c in made for n in (c.value, *c.stmts)])
             self.read_old[y] = read - {y}
             if y in read:
@@ -336,6 +336,13 @@ def _is_all(index: Any) -> bool:
 def _substituted(made: Contribution, names: dict[str, Any]) -> Contribution:
     stmts = [core.substitute(s, names) for s in made.stmts]
     return replace(made, stmts=stmts, value=core.substitute(made.value, names))
+
+
+def _together(made: Iterable[Contribution]) -> list[Contribution]:
+    """Contributions that may be added in any order: the last one computes what they share."""
+    *others, last = made
+    stmts = [stmt for each in (*others, last) for stmt in each.stmts]
+    return [*(replace(each, stmts=[]) for each in others), replace(last, stmts=stmts)]
 
 
 def _adds_key(before: K.Kind, after: K.Kind) -> bool:

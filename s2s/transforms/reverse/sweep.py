@@ -21,9 +21,10 @@ from s2s.transforms.aliases import passed_through
 from s2s.transforms.contents import contents_read
 from s2s.transforms.operations import basic_index, boolean_index, may_pick_inactive
 from s2s.transforms.reverse.adjoints import BORROWED, OWNED, Adjoints, Bars, Spread, State, both
-from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments, as_reverse, reverse_assign
+from s2s.transforms.reverse.emitted import Emitted, as_reverse, reverse_assign
+from s2s.transforms.reverse.fragments import SMALLER, Contribution, Fragments
 from s2s.transforms.reverse.parts import is_slice
-from s2s.transforms.reverse.restore import Emitted, Restorer
+from s2s.transforms.reverse.restore import Restorer
 from s2s.transforms.reverse.stores import Stores
 from s2s.transforms.rulebody import Namer
 
@@ -56,6 +57,8 @@ class Sweep(Adjoints):
             self.note(loop, out, added)
         if in_loop:
             self.restorer.restore(stmts, loop, out)
+        elif self.fn.facts.storages:
+            self.restorer.read_again(stmts, out)
         return out
 
     def note(self, stmt: Any, out: Emitted, added: int) -> None:
