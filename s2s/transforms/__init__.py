@@ -59,6 +59,7 @@ reverse/    the adjoint program:
   joint       the parts put together
   sweep       the blocks backwards, with the state of every adjoint
   adjoints    names and states of adjoints, how they are started, added to and owned
+  emitted     a reversed block while it grows
   fragments   what one operation contributes to the adjoints of its operands
   restore     how the reverse sweep finds the values that it reads
   parts       which containers have a shadow that is a part of another one's
@@ -69,6 +70,7 @@ rulebody    bodies of rules in the place of calls
 selecting   where a zero cotangent may meet an infinite slope
 operations  an operation of the program, bound to its rule
 reaching    which values reach the result whole, and so need no guard
+poles       which divisors are not zero where the result is finite
 ranges      signs and bounds of values, and so which slopes are finite
 
 The text that a person would write
@@ -81,6 +83,9 @@ exits       loops left on the condition itself, without a flag
 delay       an adjoint's new value after the last use of the old one
 coalesce    versions of a variable -> one name again
 buffers     copies of adjoints, and zeros in them, that nothing needs
+sink        what is added to a buffer -> computed where it is added
+swaps       copies that go in a circle -> one assignment
+updates     items that the user updates in place -> `x[i] /= v` again
 sweeps      names that both sweeps assign, each for itself -> two names
 fold        single-use temporaries -> back into expressions
 rename      our names -> plain ones
@@ -97,7 +102,9 @@ conduct     what a call does with its operands, by that table
 contents    of which arrays a statement reads more than the shape
 dims        the lengths of axes in terms of others
 effects     what an expression may do besides giving a value
+intervals   parts of arrays as an interval for each axis
 liveness    which names may be read before they are assigned again
+places      memory in the finished sweeps, and which items are surely others
 regions     which parts of arrays are read and written, and what stands there still
 renaming    names replaced all over a function
 sameshape   which results have one shape, and which shapes broadcast to which

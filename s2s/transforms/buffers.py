@@ -23,10 +23,11 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.runtime import numeric
-from s2s.transforms.aliases import Aliases, Pairs
 from s2s.transforms.callee import OPERATORS
-from s2s.transforms.operations import Operations, basic_index
+from s2s.transforms.operations import Operations
+from s2s.transforms.places import Memory, Places, copied_array, is_array, sums_of_integers, written
 from s2s.transforms.propagate import key
+from s2s.transforms.sink import Sinking, has_work
 from s2s.transforms.structure import (
     all_defs,
     all_uses,
@@ -45,122 +46,45 @@ from s2s.transforms.task import Task
 def buffers(fn: Function, task: Task) -> Function:
     """`fn` without needless copies of adjoints and zeros in them."""
     operations = Operations(fn)
-    if not any(is_reverse(stmt) and _may_be_needless(stmt, operations) for stmt in statements(fn.body)):
+    work = any(is_reverse(stmt) and _may_be_needless(stmt, operations) for stmt in statements(fn.body))
+    if not work and not has_work(fn.body):
         return fn
-    holders = _Holders(fn, operations)
-    return fn.with_body(_Buffers(fn, holders).block(fn.body))
+    return fn.with_body(_Buffers(fn, Memory(fn, operations)).block(fn.body))
 
 
 def _may_be_needless(stmt: Any, operations: Operations) -> bool:
     """Whether a statement is of a form that may be found needless here."""
-    whole = _copied(stmt) is not None and operations.function(stmt.value) is np.array
+    whole = copied_array(stmt) is not None and operations.function(stmt.value) is np.array
     return whole or _zeroed(stmt) or (_part_copied(stmt) or _whole(stmt)) is not None
 
 
-class _Holders(Aliases):
-    """Who holds an array when it is copied: by statement, the names that are read later."""
-
-    def __init__(self, fn: Function, operations: Operations) -> None:
-        self.holders: dict[int, set[str]] = {}
-        super().__init__(fn, operations)
-        self.foreign: set[str] = {self.find(n) for n in fn.param_names}
-        for stmt in statements(fn.body):
-            self.foreign.update(self.find(n) for n in self.not_ours(stmt))
-
-    def statement(self, stmt: Any, pairs: Pairs, live: int) -> Pairs:
-        source = _copied(stmt)
-        if source is not None:
-            found = {source, *pairs.get(source, ())} - set(core.writes(stmt))
-            self.holders[id(stmt)] = {n for n in found if live & self.lives.bit(n)}
-        return super().statement(stmt, pairs, live)
-
-    def not_ours(self, stmt: Any) -> set[str]:
-        """The names that a statement binds to an array that is not surely made here, or lets somebody keep."""
-        if isinstance(stmt, (gast.For, gast.With, gast.FunctionDef)):
-            return {*defs(stmt), *uses(stmt)}
-        value = getattr(stmt, "value", None)
-        if isinstance(stmt, (gast.Return, gast.AugAssign)) or value is None:
-            return set()
-        if isinstance(value, gast.Call):
-            found = self.operations.conduct(value)
-            if self.is_made(stmt):
-                return set()
-            return {*defs(stmt), *(uses(stmt) if found is None else core.reads(list(found.keeps)))}
-        if isinstance(value, (gast.Tuple, gast.List, gast.Dict, gast.Set)):
-            return {*defs(stmt), *uses(stmt)}
-        if isinstance(stmt, gast.Assign) and not isinstance(stmt.targets[0], gast.Name):
-            return set(uses(stmt)) if K.children(self.kind(core.name(_base(stmt) or ""))) is not None else set()
-        return set() if self.is_made(stmt) else set(defs(stmt))
-
-    def is_made(self, stmt: Any) -> bool:
-        """Whether a name is bound to a new array, to another name, or to a view of one."""
-        name, value = assigned(stmt), getattr(stmt, "value", None)
-        if name is None or not _is_array(self.kind(core.name(name))):
-            return False
-        if isinstance(value, gast.Call):
-            function = self.operations.function(value)
-            return function in _MAKES or (isinstance(function, np.ufunc) and not value.keywords)
-        if isinstance(value, gast.Subscript):
-            return basic_index(value.slice, self.kind)
-        return isinstance(value, (gast.Name, gast.BinOp, gast.UnaryOp))
-
-    def needless(self, stmt: Any) -> bool:
-        """Whether a copy of an array is needless: the array was made here, and nobody reads it any more."""
-        source, name = _copied(stmt), assigned(stmt)
-        if source is None or name is None or not is_reverse(stmt):
-            return False
-        arrays = _is_array(self.kind(core.name(source))) and _is_array(self.kind(core.name(name)))
-        function = self.operations.function(stmt.value)
-        return (
-            arrays and function is np.array and not self.holders.get(id(stmt)) and self.find(source) not in self.foreign
-        )
-
-
 class _Buffers:
-    def __init__(self, fn: Function, holders: _Holders) -> None:
-        self.holders = holders
-        self.operations = holders.operations
-        self.kind = holders.kind
+    def __init__(self, fn: Function, memory: Memory) -> None:
+        self.memory = memory
+        self.operations = memory.operations
+        self.kind = memory.kind
         self.reads = reads_of(fn)
         self.definitions = definitions_of(fn) + Counter(fn.param_names)
+        self.places = Places(fn, memory)
+        self.sinking = Sinking(fn, self.places)
         self.indices: dict[str, Any] = {}  # of the block that is visited, what is assigned once in terms of what is not
 
-    def indices_of(self, stmts: Sequence[Any]) -> dict[str, Any]:
-        """The sums of integers that a block names, for indices, of names that do not change in it."""
-        changing = {n for s in stmts for n in all_defs(s) if self.definitions[n] != 1}
-        found = {}
-        for stmt in stmts:
-            name, value = assigned(stmt), getattr(stmt, "value", None)
-            if name is not None and self.definitions[name] == 1 and isinstance(value, gast.BinOp):
-                integers = all(isinstance(self.kind(v), K.Int) for v in (value.left, value.right))
-                if integers and changing.isdisjoint(core.reads(value)):
-                    found[name] = value
-        return found
-
     def block(self, stmts: Sequence[Any]) -> list[Any]:
-        kept = self.without_undone(self.without_zeros(list(stmts)))
+        self.indices = sums_of_integers(stmts, self.definitions, self.kind)
+        kept = self.sinking.block(self.without_undone(self.without_zeros(list(stmts))), self.indices)
         new = [with_blocks(s, lambda _, inner: self.block(inner)) for s in kept]
         for at, stmt in enumerate(new):
-            if self.holders.needless(stmt):
-                new[at] = core.rebuilt(stmt, value=core.name(_copied(stmt)))
+            if self.memory.needless(stmt):
+                new[at] = core.rebuilt(stmt, value=core.name(copied_array(stmt)))
             elif self.is_only_read(new, at):
                 new[at] = core.rebuilt(stmt, value=stmt.value.func.value)
         return new
-
-    def may_share(self, name: str, other: str) -> bool:
-        return self.holders.find(name) == self.holders.find(other)
-
-    def touches(self, stmt: Any, name: str) -> bool:
-        """Whether a statement reads, writes or binds a name that may share memory with another one."""
-        mentioned = {*all_uses(stmt), *all_defs(stmt)}
-        return any(self.may_share(n, name) for n in mentioned)
 
     # --- zeros that are added to ---
 
     def without_zeros(self, stmts: list[Any]) -> list[Any]:
         """`x[i] = 0.0` and later `x[i] += v`: `x[i] = v`."""
         at = 0
-        self.indices = self.indices_of(stmts)
         while at < len(stmts):
             later = self.added_to(stmts, at) if _zeroed(stmts[at]) else None
             if later is None:
@@ -178,9 +102,9 @@ class _Buffers:
         for later in range(at + 1, len(stmts)):
             stmt = stmts[later]
             if isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, gast.Add) and self.place(stmt.target) == place:
-                apart = not any(self.may_share(n, base) for n in {*core.reads(stmt.value), *indices})
+                apart = not any(self.memory.may_share(n, base) for n in {*core.reads(stmt.value), *indices})
                 return later if apart and self.fits(stmt.value, base) else None
-            if self.touches(stmt, base) or indices & {*all_defs(stmt)}:
+            if not self.places.leaves_alone(stmt, target, self.indices) or indices & {*all_defs(stmt)}:
                 return None
         return None
 
@@ -221,13 +145,13 @@ class _Buffers:
             stmt = stmts[back]
             if _whole(stmt) == base and getattr(stmt.value, "id", None) == name:
                 return back
-            if self.touches(stmt, base):
+            if self.memory.touches(stmt, base):
                 return None
         return None
 
     def is_alike(self, value: Any, base: str) -> bool:
         """Whether a value has the shape and the dtype of an array, so that writing it there raises nothing."""
-        shapes = self.holders.fn.facts.shapes
+        shapes = self.memory.fn.facts.shapes
         kinds = [self.kind(node) for node in (value, core.name(base))]
         shape = shapes.get(getattr(value, "id", ""))
         return (
@@ -240,19 +164,19 @@ class _Buffers:
         """Whether `g = part.copy()` is read by operations that give new values, before the part may be written into."""
         stmt = stmts[at]
         name, part = assigned(stmt), _part_copied(stmt)
-        if name is None or part is None or not is_reverse(stmt) or not _is_array(self.kind(core.name(part))):
+        if name is None or part is None or not is_reverse(stmt) or not is_array(self.kind(core.name(part))):
             return False
         left = self.reads[name]
-        for later in stmts[at + 1 :]:
+        for end, later in enumerate(stmts[at + 1 :], at + 1):
             if not left:
                 return True
-            if core.blocks(later) and (self.touches(later, part) or name in all_uses(later)):
+            if core.blocks(later) and (self.memory.touches(later, part) or name in all_uses(later)):
                 return False
             count = uses(later).count(name)
             if count and not self.computes(later):
                 return False
             left -= count
-            if left and (self.writes_into(later, part) or name in defs(later)):
+            if left and (self.writes_into(later, part, stmts[:end], at) or name in defs(later)):
                 return False
         return not left
 
@@ -266,32 +190,22 @@ class _Buffers:
             return (isinstance(function, np.ufunc) or function in _SUMS) and not value.keywords
         return isinstance(value, (gast.BinOp, gast.UnaryOp))
 
-    def writes_into(self, stmt: Any, part: str) -> bool:
-        """Whether a statement may write into the memory of an array."""
+    def writes_into(self, stmt: Any, part: str, before: Sequence[Any], at: int) -> bool:
+        """Whether a statement may write into the memory of an array, which may be a part of another one.
+
+        before: the statements before it. at: the position among them of the one that names the part.
+        """
+        target = written(stmt)
+        if target is not None and self.memory.may_share(part, target.value.id):
+            changed = {name for other in before[at:] for name in all_defs(other)}
+            within = self.places.parts(before, at, changed).get(part)
+            return not self.places.spares(target, part, within, self.indices)
         if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name) and self.computes(stmt):
             return False
-        return self.touches(stmt, part)
+        return self.memory.touches(stmt, part)
 
 
-_MAKES = {np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.zeros, np.ones, np.full, np.array, np.copy}
-_MAKES |= {np.ndarray.copy, np.outer, np.dot, numeric.scatter}
 _SUMS = {np.sum, np.dot, np.outer, numeric.guarded_divide, numeric.guarded_multiply, *OPERATORS.values()}
-
-
-def _is_array(kind: K.Kind) -> bool:
-    return isinstance(kind, K.Array) and kind.ndim > 0
-
-
-def _base(stmt: Any) -> str | None:
-    return getattr(getattr(stmt.targets[0], "value", None), "id", None)
-
-
-def _copied(stmt: Any) -> str | None:
-    """The x of `y = f(x)`, a copy perhaps."""
-    value = getattr(stmt, "value", None)
-    if not isinstance(stmt, gast.Assign) or not isinstance(value, gast.Call) or value.keywords or len(value.args) != 1:
-        return None
-    return getattr(value.args[0], "id", None)
 
 
 def _part_copied(stmt: Any) -> str | None:

@@ -197,6 +197,19 @@ def _factor_of_zero(expr: Any, look: Look) -> Any:
     return None if inner is None else core.rebuilt(expr, args=[expr.args[0], inner])
 
 
+def _sum_of_products(expr: Any, look: Look) -> Any:
+    """`np.sum(a * b)` of two vectors is `a @ b`, which makes no third one."""
+    if look.function(expr) is not np.sum or len(expr.args) != 1 or expr.keywords:
+        return None
+    product = look.only(expr.args[0])
+    if not (_is(product, gast.BinOp) and isinstance(product.op, gast.Mult)):
+        return None
+    kinds = [look.kind(side) for side in (product.left, product.right)]
+    vectors = all(isinstance(k, K.Array) and k.ndim == 1 and k.dtype.kind in "fc" for k in kinds)
+    alike = vectors and kinds[0] == kinds[1] and _same(product.left, product.right, look)
+    return core.rebuilt(product, op=gast.MatMult()) if alike else None
+
+
 # --- shapes -----------------------------------------------------------------------------------------------------
 
 
@@ -298,7 +311,7 @@ _REWRITINGS: dict[type, tuple[_Rewriting, ...]] = {
     gast.MatMult: (_sign_in_product,),
     gast.Pow: (_one,),
     gast.UnaryOp: (_double_sign, _stretched_result),
-    gast.Call: (_same_shape, _stretched_factor, _factor_of_zero, _sign_in_dot),
+    gast.Call: (_same_shape, _stretched_factor, _factor_of_zero, _sign_in_dot, _sum_of_products),
 }  # fmt: skip
 # `unbroadcast` gives its argument itself where the shapes are equal: leaving it out shares nothing that was not shared.
 _NO_NEW_ALIAS = (_constants, _same_shape, _stretched_factor, _factor_of_zero)

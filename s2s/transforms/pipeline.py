@@ -39,8 +39,10 @@ from s2s.transforms.sequences import sequences
 from s2s.transforms.simplify import simplify
 from s2s.transforms.split import Halves, cut
 from s2s.transforms.stores import stores
+from s2s.transforms.swaps import swaps
 from s2s.transforms.task import Task
 from s2s.transforms.tries import tries
+from s2s.transforms.updates import updates
 from s2s.transforms.valued import valued
 from s2s.transforms.versions import versions
 
@@ -50,7 +52,7 @@ ANALYSE: tuple[Pass, ...] = (
     valued, inline, tries, pairs, versions, copies, infer, prune, apart, opposites, mutation, loops,
     scalarise, leaves, copies, infer, sequences, outside, stores, prune, activity,
 )  # fmt: skip
-POLISH: tuple[Pass, ...] = (simplify, coalesce, buffers, simplify, fold, rename, comment)
+POLISH: tuple[Pass, ...] = (simplify, coalesce, buffers, simplify, swaps, updates, fold, rename, comment)
 
 
 def passes(task: Task) -> tuple[Pass, ...]:

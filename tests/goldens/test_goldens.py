@@ -17,9 +17,6 @@ from s2s.autograd.record import tape_value_and_grad
 NAMES = sorted(
     p.stem for p in pathlib.Path(__file__).parent.glob("*.py") if not p.stem.startswith("test_") and p.stem != "helpers"
 )
-# Not yet as lean as by hand.
-NOT_LEAN = "log_det ripple thomas wave".split()
-LEAN = [name for name in NAMES if name not in NOT_LEAN]
 
 
 class Golden:
@@ -120,12 +117,6 @@ def leanness(golden):
     return statements(text) / statements(pathlib.Path(golden.path).read_text(), golden.by_hand.__name__), text
 
 
-@pytest.mark.parametrize("golden", LEAN, indirect=True)
 def test_generated_gradient_is_as_lean_as_hand_written(golden):
     ratio, text = leanness(golden)
     assert ratio <= 1.2, f"{ratio:.2f} times the statements by hand:\n{text}"
-
-
-@pytest.mark.parametrize("golden", NOT_LEAN, indirect=True)
-def test_golden_is_not_lean_yet(golden):
-    assert leanness(golden)[0] > 1.2, "take it out of NOT_LEAN"

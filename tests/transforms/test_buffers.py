@@ -272,6 +272,20 @@ def test_part_is_copied_where_it_may_be_written_into_or_kept(rest):
     assert "p.copy()" in changed(text, h=K.UNKNOWN)
 
 
+def test_part_is_not_copied_where_the_write_is_to_other_items():
+    got = changed("""
+        def f(x, y, n):
+            # reverse
+            a = x * 2.0
+            p = a[1:3]
+            g = p.copy()
+            a[0] = 4.0
+            h = g * 2.0
+            return a, h
+        """)
+    assert "copy" not in got
+
+
 def test_part_is_copied_where_it_is_read_after_a_write_only():
     stays("""
         def f(x, y, n):
@@ -279,7 +293,7 @@ def test_part_is_copied_where_it_is_read_after_a_write_only():
             a = x * 2.0
             p = a[1:3]
             g = p.copy()
-            a[0] = 4.0
+            a[2] = 4.0
             h = g * 2.0
             return a, h
         """)
@@ -451,3 +465,144 @@ def test_gradients_of_programs(f, rng):
 def test_whole_write_hands_its_adjoint_on():
     text = s2s.grad(whole).source(np.ones(3))
     assert "= 0.0" not in text and ".copy()" not in text.split("# reverse")[1]
+
+
+# --- other items of one array ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loop", "index", "other", "goes"),
+    [
+        ("range(1, n)", "i", "i - 1", True),
+        ("range(n)", "i", "i + 1", True),
+        ("range(n)", "i + 1", "i", True),
+        ("range(n)", "i", "i - 1", False),  # the last one, in the first round
+        ("range(-1, n)", "i", "i + 1", False),
+        ("range(n)", "i", "k", False),
+        ("range(n)", "i + 1:", "i", True),
+        ("range(n)", ":i", "i", True),
+        ("range(n)", ":i + 1", "i", False),
+        ("range(n)", "i::-1", "i + 1", False),
+        ("range(3, -1, -1)", "i", "i + 1", True),
+        ("range(3, -2, -1)", "i", "i + 1", False),
+    ],
+)
+def test_zero_is_an_assignment_past_other_items_only(loop, index, other, goes):
+    got = changed(
+        f"""
+        def f(x, y, n, k):
+            # reverse
+            a = x * 2.0
+            for i in {loop}:
+                a[{index}] = 0.0
+                a[{other}] += 1.0
+                a[{index}] += 3.0
+            return a
+        """,
+        i=K.Int(),
+    )
+    assert ("] = 0.0" not in got) == goes
+
+
+def test_zero_stays_where_the_index_is_assigned_elsewhere_too():
+    got = changed(
+        """
+        def f(x, y, n, k):
+            # reverse
+            a = x * 2.0
+            i = -k
+            a[i] = 0.0
+            i2 = i + 1
+            a[i2] += 1.0
+            a[i] += 3.0
+            for i in range(n):
+                a[i] += 1.0
+            return a
+        """,
+        i=K.Int(),
+        i2=K.Int(),
+    )
+    assert "a[i] = 0.0" in got
+
+
+def test_what_is_added_is_computed_where_it_is_added():
+    got = changed(
+        """
+        def f(x, y, n):
+            # reverse
+            a = x * 2.0
+            b = y * 1.0
+            g = y + 1.0
+            t··1 = g * x
+            t··2 = t··1 * 3.0
+            b[1:] -= 2.0
+            b[:] += g
+            a[:] += t··2
+            return a, b
+        """,
+        t··1=ROW,
+        t··2=ROW,
+    )
+    assert got.endswith("b[:] += g\nt··1 = g * x\nt··2 = t··1 * 3.0\na[:] += t··2\nreturn a, b")
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["b[1] += 5.0", "g = y * 3.0", "v[0] = 1.0", "b[n] = 4.0", "b[k:] = 4.0", "b += 1.0", "np.add.at(b, j, 1.0)"],
+)
+def test_what_is_added_stays_where_its_operands_change(between):
+    text = f"""
+        def f(x, y, n, k, j):
+            # reverse
+            a = x * 2.0
+            b = y * 1.0
+            v = b[1:]
+            g = y + 1.0
+            t··1 = b[1:3]
+            t··2 = t··1 * n
+            {between}
+            a[n] = 7.0
+            a[1:3] += t··2
+            return a, b, g, v
+        """
+    got = changed(text, t··1=ROW, t··2=ROW, v=ROW)
+    if between.startswith("g ="):
+        assert got.index("t··2 =") > got.index("a[n] = 7.0")
+    else:
+        assert got.index("t··2 =") < got.index("a[n] = 7.0")
+
+
+def test_parts_of_one_array_are_told_apart():
+    got = changed(
+        """
+        def f(x, y, n):
+            # reverse
+            a = x * 2.0
+            for i in range(n):
+                t··1 = i + 1
+                t··2 = a[t··1:]
+                t··3 = t··2 * 2.0
+                a[i] -= 1.0
+                a[t··1:] += t··3
+            return a
+        """,
+        t··1=K.Int(),
+        t··2=ROW,
+        t··3=ROW,
+        i=K.Int(),
+    )
+    assert got.index("t··3 =") > got.index("a[i] -=")
+
+
+def ripples(x, n):
+    y = x * 1.0
+    for i in range(n):
+        y[i] = np.sin(y[i]) * y[i - 1]
+    return np.sum(y * x)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_items_that_are_one_only_for_some_sizes(size, rng):
+    x = rng.uniform(0.5, 1.5, size)
+    want = [np.imag(ripples(x + 1e-30j * e, size)) / 1e-30 for e in np.eye(size)]
+    np.testing.assert_allclose(s2s.grad(ripples, strict=True)(x, size), want, rtol=1e-12)

@@ -484,3 +484,24 @@ def test_a_temporary_of_one_branch_is_not_read_in_the_other(x, negative):
         return y * y
 
     assert s2s.grad(f, strict=True)(x, negative) == pytest.approx(2 * math.log(abs(x)) / x)
+
+
+def test_sum_of_products_of_vectors_is_their_product(rng):
+    def of_one_shape(x, s):
+        y = x / s
+        return np.sum(y * np.sin(y))
+
+    def stretched(x, s):
+        y = (x[:1] / s) * x
+        return np.sum(y * np.sin(y))
+
+    def of_integers(x, s):
+        return np.sum(np.arange(4) * s * x)
+
+    x, s = rng.uniform(1.0, 2.0, 4), np.array([1.5])
+    for f in (of_one_shape, stretched, of_integers):
+        gradient = s2s.grad(lambda x, s, f=f: f(x, s[0]), argnums=(0, 1), strict=True)
+        for at, got in enumerate(gradient(x, s)):
+            steps = [(x + h, s) if at == 0 else (x, s + h[:1]) for h in 1e-30j * np.eye(got.size, 4)]
+            np.testing.assert_allclose(got, [f(a, b[0]).imag / 1e-30 for a, b in steps], rtol=1e-12)
+    assert " @ " in s2s.grad(of_one_shape, argnums=(0, 1), strict=True).source(x, 1.5)
