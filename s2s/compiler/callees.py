@@ -43,8 +43,14 @@ Key = tuple[Callee, tuple[Kind, ...], Hashable]
 
 @dataclass(eq=False)
 class CompiledPair:
-    """The sweeps of a function for certain kinds of arguments, in cells that are empty until it is compiled."""
+    """The sweeps of a function for certain kinds of arguments, in cells that are empty until it is compiled.
 
+    is_met: whether it was asked for before it was compiled: the function may come to call itself.
+    promised: what is known of its cotangents before: of such a function, arrays are nobody else's.
+    """
+
+    is_met: bool = False
+    promised: tuple[bool, ...] = ()
     forward: CellType = field(default_factory=CellType)
     backward: CellType = field(default_factory=CellType)
     built: Built | None = None
@@ -52,7 +58,7 @@ class CompiledPair:
 
     @property
     def fresh(self) -> tuple[bool, ...]:
-        return self.sweep.fresh if self.sweep else ()
+        return self.sweep.fresh if self.sweep else self.promised
 
     def fill(self, built: Built, sweep: Backward) -> None:
         self.built, self.sweep = built, sweep
@@ -206,13 +212,16 @@ class Callees:
             key = self.key(callee, kinds)
             pair = self.get(("vjp", key, tuple(active)), CompiledPair, lambda new: self.compile(key, active, new))
             assert isinstance(pair, CompiledPair)
+            pair.is_met |= pair.sweep is None
             return pair
 
     def compile(self, key: Key, active: Sequence[str], pair: CompiledPair) -> None:
         callee, kinds, _ = key
-        compiled = compile_function(
-            lambda: self.lowered(callee, kinds), self.task("vjp", callee, kinds, active), callee.function.__name__
-        )
+        task, name = self.task("vjp", callee, kinds, active), callee.function.__name__
+        compiled = compile_function(lambda: self.lowered(callee, kinds), task, name)
+        if pair.is_met and any(isinstance(task.kinds[param], K.Array) for param in active):
+            pair.promised = tuple(isinstance(task.kinds[param], K.Array) for param in active)
+            compiled = compile_function(lambda: self.lowered(callee, kinds), replace(task, owned=True), name)
         if compiled.built is None or compiled.backward is None:
             assert compiled.refusal is not None
             raise compiled.refusal

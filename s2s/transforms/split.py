@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from s2s.transforms.copies import assignments
 from s2s.transforms.effects import tapes
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations
-from s2s.transforms.structure import defs, is_reverse, next_number, statements, uses, with_blocks
+from s2s.transforms.structure import all_uses, defs, is_reverse, next_number, statements, uses, with_blocks
 from s2s.transforms.task import Pair, Task
 
 _SIZES = ("shape", "size", "ndim")
@@ -97,6 +97,7 @@ class _Cut:
         late = self.late(body[:start], reverse)
         self.forward, self.reverse = [*body[:start], *late], [s for s in reverse if s not in late]
         self.number = next_number(fn.local_names())
+        self.operations = Operations(fn)
 
     def display(self, body: Sequence[Any], atom: Any) -> list[Any]:
         """What the program returns."""
@@ -116,6 +117,7 @@ class _Cut:
     def halves(self) -> Halves:
         *params, seed = self.fn.param_names
         results, bars = self.results[: self.count], self.results[self.count :]
+        self.compute_again(self.needed(bars), params)
         residuals = self.residuals(bars, params)
         held = core.unique("residuals", {core.stem(n) for n in self.fn.local_names()}.__contains__)
         kinds = {**self.fn.facts.kinds, held: K.Tuple(tuple(self.fn.facts.kinds.get(n, K.UNKNOWN) for n in residuals))}
@@ -138,12 +140,34 @@ class _Cut:
 
     def residuals(self, bars: list[Any], params: list[str]) -> list[str]:
         """The names that the reverse sweep takes from the forward sweep; shapes in the place of arrays."""
-        there = {n for s in statements(self.forward) for n in defs(s)} | set(params)
+        needed = self.needed(bars)
+        order = dict.fromkeys([*params, *(n for s in statements(self.forward) for n in defs(s))])
+        return [kept for name in order if needed(name) for kept in self.kept(name, bars)]
+
+    def needed(self, bars: list[Any]) -> Callable[[str], bool]:
+        """Tells whether the reverse sweep reads a name of the forward sweep."""
         lives = Liveness(self.fn)
         needed = lives.block_before([*self.reverse, core.place(gast.Return(gast.Tuple(bars, gast.Load())), None)], 0)
-        order = dict.fromkeys([*params, *(n for s in statements(self.forward) for n in defs(s))])
-        found = [name for name in order if name in there and lives.bit(name) & needed]
-        return [kept for name in found for kept in self.kept(name, bars)]
+        return lambda name: bool(lives.bit(name) & needed)
+
+    def compute_again(self, needed: Callable[[str], bool], params: list[str]) -> None:
+        """Have the reverse sweep compute integers and conditions again from what it is given anyway."""
+        times = assignments(self.fn)
+        made = {defs(s)[0]: s for s in _outside_loops(self.forward) if len(defs(s)) == 1 and times[defs(s)[0]] == 1}
+        there = {name for name in params if needed(name) and times[name] == 1 and self.is_read_whole(name)}
+        again = _Again(self.operations, made, lambda name: name in there)
+        wanted: set[str] = set()
+        for name in reversed(made):  # which come before those that they are computed from
+            if (needed(name) or name in wanted) and again.is_exact(name):
+                self.reverse = again.placed(self.reverse, name)
+                wanted |= core.reads(made[name].value)
+
+    def is_read_whole(self, name: str) -> bool:
+        """Whether the reverse sweep reads more of an array than its sizes."""
+        reading = _Sizes(name)
+        for stmt in self.reverse:
+            reading.visit(stmt)
+        return reading.count < Counter(n for s in statements(self.reverse) for n in uses(s))[name]
 
     def kept(self, name: str, bars: list[Any]) -> list[str]:
         """A residual, or the sizes of it if nothing else is read."""
@@ -183,6 +207,65 @@ class _Cut:
         value = bars[0] if len(bars) == 1 else gast.Tuple(bars, gast.Load())
         returned = [_reverse(core.assign(whole, value, None)), core.place(gast.Return(core.name(whole)), None)]
         return [*taken, *self.reverse, *returned]
+
+
+class _Again:
+    """Integers and conditions that may be computed again: from lengths of arrays that are at hand, and constants."""
+
+    def __init__(self, operations: Operations, made: Mapping[str, Any], at_hand: Callable[[str], bool]) -> None:
+        """made: the statements that assign names, once and outside loops."""
+        self.operations = operations
+        self.made = made
+        self.at_hand = at_hand
+
+    def is_exact(self, name: str) -> bool:
+        value = getattr(self.made.get(name), "value", None)
+        if not isinstance(self.operations.kind(core.name(name)), (K.Int, K.Bool)):
+            return False
+        if isinstance(value, gast.Call):
+            name = getattr(value.args[0], "id", "") if self.operations.function(value) is len else ""
+            return isinstance(self.operations.kind(core.name(name)), K.Array) and self.at_hand(name)
+        operands = [value.left, value.right] if isinstance(value, gast.BinOp) else []
+        if isinstance(value, gast.Compare):
+            operands = [value.left, *value.comparators]
+        return bool(operands) and _is_total(value) and all(map(self.is_operand, operands))
+
+    def is_operand(self, atom: Any) -> bool:
+        return type(atom.value) is int if isinstance(atom, gast.Constant) else self.is_exact(atom.id)
+
+    def placed(self, block: Sequence[Any], name: str) -> list[Any]:
+        """The block with a name computed where it is needed first."""
+        new, at = list(block), next((i for i, stmt in enumerate(block) if name in all_uses(stmt)), None)
+        if at is None:
+            return new
+        stmt, later = new[at], new[at + 1 :]
+        if isinstance(stmt, gast.If) and name not in uses(stmt) and not any(name in all_uses(s) for s in later):
+            new[at] = with_blocks(stmt, lambda _, inner: self.placed(inner, name))
+            return new
+        new.insert(at, _reverse(core.rebuilt(self.made[name])))
+        return new
+
+
+def _is_total(value: Any) -> bool:
+    """Whether an operation on integers gives a value, and the same one again."""
+    if isinstance(value, gast.Compare):
+        return len(value.ops) == 1 and isinstance(value.ops[0], _ORDERS)
+    if isinstance(value.op, (gast.FloorDiv, gast.Mod)):
+        return isinstance(value.right, gast.Constant) and value.right.value != 0
+    return isinstance(value.op, (gast.Add, gast.Sub, gast.Mult))
+
+
+_ORDERS = (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)
+
+
+def _outside_loops(block: Sequence[Any]) -> Iterator[Any]:
+    """The assignments of names in a block, and in branches in it."""
+    for stmt in block:
+        if isinstance(stmt, gast.Assign):
+            yield stmt
+        elif isinstance(stmt, gast.If):
+            for _, inner in core.blocks(stmt):
+                yield from _outside_loops(inner)
 
 
 class _Sizes(core.Substitution):

@@ -103,6 +103,7 @@ class Task:
     single: whether the gradient is returned bare, not as a tuple.
     has_aux: whether the function returns `(value, aux)`.
     result: of a function that is called by compiled code, the kind that the caller takes its value to have.
+    owned: whether cotangents of arrays are returned as arrays of their own, as callers within a recursion rely on it.
     absent: the variables that are bound from the start, to `absent`, as the gradient needs them; see `bound`.
     program: answers questions about other functions.
     recorded: the functions a call of which is recorded by itself.
@@ -115,6 +116,7 @@ class Task:
     single: bool = True
     has_aux: bool = False
     result: Kind | None = None
+    owned: bool = False
     recorded: frozenset[CodeType] = frozenset()
     absent: frozenset[str] = frozenset()
 
