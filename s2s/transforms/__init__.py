@@ -60,6 +60,7 @@ reverse/    the adjoint program:
   sweep       the blocks backwards, with the state of every adjoint
   adjoints    names and states of adjoints, how they are started, added to and owned
   emitted     a reversed block while it grows
+  fitting     contributions in the shape and dtype of the operand
   fragments   what one operation contributes to the adjoints of its operands
   restore     how the reverse sweep finds the values that it reads
   parts       which containers have a shadow that is a part of another one's
