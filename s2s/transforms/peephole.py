@@ -202,7 +202,7 @@ def _sum_of_products(expr: Any, look: Look) -> Any:
     if look.function(expr) is not np.sum or len(expr.args) != 1 or expr.keywords:
         return None
     product = look.only(expr.args[0])
-    if not (_is(product, gast.BinOp) and isinstance(product.op, gast.Mult)):
+    if not (isinstance(product, gast.BinOp) and isinstance(product.op, gast.Mult)):
         return None
     kinds = [look.kind(side) for side in (product.left, product.right)]
     vectors = all(isinstance(k, K.Array) and k.ndim == 1 and k.dtype.kind in "fc" for k in kinds)
