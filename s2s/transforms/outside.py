@@ -27,6 +27,7 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
+from s2s.runtime import stores as S
 from s2s.runtime.installed import is_installed, is_installed_module
 from s2s.runtime.reach import found_by, functions_of, reached
 from s2s.transforms.aliases import Aliases, written_in
@@ -70,10 +71,24 @@ class _Outside:
         is_written = self.aliases.sharing(written)
         for stmt in statements(self.fn.body):
             for name in self.brought_in(stmt):
-                if any(self.aliases.tracked(n) and is_written(n) for n in core.writes(stmt)):
+                bound = [n for n in core.writes(stmt) if self.aliases.tracked(n) and is_written(n)]
+                if not all(map(self.is_only_appended_to, bound)):
                     raise NotCompiled(
                         f"what `{core.stem(name)}` holds may be written into", origin=core.origin_of(stmt)
                     )
+
+    def is_only_appended_to(self, name: str) -> bool:
+        """Whether a name, and all that may share its memory, stand for lists that only get longer: a log."""
+        same = self.aliases.sharing([name])
+        for stmt in statements(self.fn.body):
+            read = [n for n in uses(stmt) if n in self.local and same(n)]
+            if not read:
+                continue
+            written = written_in(stmt, self.operations)
+            appends = written is not None and read == [written[0]] and self.operations.function(stmt.value) is S.append
+            if not appends or not isinstance(self.kind(read[0]), (K.List, K.Sequence)):
+                return False
+        return True
 
     def brought_in(self, stmt: Any) -> list[str]:
         """The names of ours or not through which a statement binds names to memory from outside."""

@@ -449,6 +449,70 @@ def test_modules_of_the_users():
         np.testing.assert_allclose(s2s.grad(f)(X), 20 * X)
 
 
+def test_a_list_that_is_only_appended_to_is_a_log():
+    log = []
+
+    def f(x, n):
+        log.append(n)
+        return np.sum(x * x) if n == 0 else f(x * 2.0, n - 1)
+
+    value, gradient = s2s.value_and_grad(lambda x: f(x, 2), strict=True)(X)
+    assert log == [2, 1, 0]
+    np.testing.assert_allclose(gradient, 32 * X)
+
+
+def test_a_list_that_is_appended_to_and_read():
+    def make():
+        log = [1.0]
+
+        def f(x):
+            s = 0.0
+            for v in x:
+                s = s + v * v * log[-1]
+                log.append(log[-1] * 2.0)
+            return s
+
+        return f
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        agrees(make)
+
+
+LOG = [1.0]
+
+
+def lengths(x):
+    s = 0.0
+    for v in x:
+        s = s + v * v * len(LOG)
+        LOG.append(2.0)
+    return s
+
+
+def last_of_a_list_in_a_dict(x):
+    s = 0.0
+    for v in x:
+        held = LOGS["a"]
+        s = s + v * v * held[-1]
+        held.append(held[-1] * 3.0)
+    return s
+
+
+LOGS = {"a": [1.0]}
+
+
+@pytest.mark.parametrize("f", [lengths, last_of_a_list_in_a_dict])
+def test_a_global_list_that_grows_in_a_loop(f):
+    def make():
+        LOG[:], LOGS["a"][:] = [1.0], [1.0]
+        return f
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        agrees(make)
+
+
 # --- each of these by itself, as planted bugs are found by them ---
 
 

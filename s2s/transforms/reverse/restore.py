@@ -260,6 +260,8 @@ class Restorer:
                 value.value, gast.Name
             ):
                 return False
+            if self._is_outside(value.value.id) and not self._globals_stay:
+                return False
             view = isinstance(owner, K.Array) and isinstance(result, K.Array) and basic_index(value.slice, kind)
             return view or not self.changed(value.value.id) or self._is_found_again(name)
         if isinstance(value, gast.Attribute) and self._of_function(value):
@@ -271,8 +273,19 @@ class Restorer:
                 self.changed(n) for n in core.reads(value.args) if K.children(kind(core.name(n))) is not None
             )
             function = self.operations.function(value)
+            outside = any(map(self._is_outside, core.reads(value.args)))
+            stays = stays and (not outside or self._globals_stay)
             return (function in (len, range) and stays) or (module_of(function) == "math" and self._of_numbers(value))
         return False
+
+    def _is_outside(self, name: str) -> bool:
+        """Whether a name is not the program's own, or is read through one that is not: what it holds may grow."""
+        if name not in self.operations.local:
+            return True
+        definition = getattr(self.definitions.get(name), "value", None)
+        if not isinstance(definition, (gast.Subscript, gast.Attribute)) or not isinstance(definition.value, gast.Name):
+            return False
+        return self._is_outside(definition.value.id)
 
     def _is_found_again(self, name: str) -> bool:
         """Whether an item that was read of memory that is written into is there in the reverse sweep."""
