@@ -91,7 +91,8 @@ class _Swaps:
             new.append(like(gast.Assign([targets], sources, None), model))
         stmts[start:end] = [*new, *[None] * (end - start - len(new))]  # so that positions stay what they are
         if names:
-            stmts[end:back] = [renamed_block([s], names, self.fn.facts)[0] if s else None for s in stmts[end:back]]
+            new_names = core.Substitution(names, names)
+            stmts[end:back] = [renamed_block([s], new_names, self.fn.facts)[0] if s else None for s in stmts[end:back]]
             stmts[back] = None
 
     def taken_back(
