@@ -247,6 +247,7 @@ class TryWriter(Writer):
             self.block(depth + 2, 0, False)
         self.add(depth + 2, self.choose(["break", f"return {self.scalar()}", "break"]), "retry")
         self.add(depth + 1, f"except {self.choose(['RuntimeError', '(RuntimeError, ValueError)'])}:", "retry")
+        self.add(depth + 2, f"if {count} > 3: break", "retry")  # a failure of another cause may come each time
         self.block(depth + 2, 0, False)
         self.add(depth + 2, self.choose(["continue", "pass", f"if {count} > 3: raise"]), "retry")
         if self.often(3):
