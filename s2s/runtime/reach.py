@@ -76,7 +76,8 @@ def _is_array(value: Any) -> bool:
 
 
 def _is_ours(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] == "s2s"
+    module = cls.__module__
+    return isinstance(module, str) and module.partition(".")[0] == "s2s"  # some metaclasses make it a descriptor
 
 
 def _parts(value: Any, names: Collection[str] | None) -> Iterator[Any]:

@@ -109,7 +109,8 @@ def test_closures_over_numbers_functions_and_containers(compiles, solve, made):
             value, gradient = df(f, y, 3)
             assert value == solve(f, y, 3)
             np.testing.assert_allclose(gradient, slope(lambda y: solve(f, y, 3), y), rtol=1e-6, atol=1e-8)  # noqa: B023
-        assert len(compiles) == (1 if solve is march else 2)
+        # A recursion over arrays is compiled once more, when it is known to be one.
+        assert len(compiles) == (1 if solve is march else 2 + isinstance(y, np.ndarray))
 
 
 @pytest.mark.parametrize("solve", [march, marched])
@@ -122,7 +123,7 @@ def test_closures_over_arrays_of_one_kind(compiles, solve):
         np.testing.assert_allclose(
             df(lambda t: np.tanh(w @ t), y, 3), slope(lambda y: solve(lambda t: np.tanh(w @ t), y, 3), y), rtol=1e-6
         )  # noqa: B023, E501
-    assert len(compiles) == (1 if solve is march else 2)
+    assert len(compiles) == (1 if solve is march else 3)
 
 
 def test_recursive_closures_made_anew(compiles):

@@ -222,6 +222,17 @@ def itself(x, n):
     return x if n == 0 else itself(x, n - 1)
 
 
+def _squares(u, c):
+    return np.sum((u + c) ** 2)
+
+
+def cotangents_of_a_call_that_are_one_array(x, c):
+    u = x * 2.0
+    w = u * c
+    g = s2s.grad(_squares)(u, c)
+    return np.sum(g * w)
+
+
 def cotangent_passed_through_a_call(x, c):
     d = c * c
     s = np.sin(x)
@@ -327,6 +338,7 @@ def test_once_wrong(f, x, rest):
         sums_of_opposite_signs,
         cotangent_passed_through_a_sum_with_a_number,
         cotangent_passed_through_a_call,
+        cotangents_of_a_call_that_are_one_array,
         number_stretched_over_an_array,
         sums_of_one_array_of_opposite_signs,
         last_ones_after_a_star,
