@@ -55,13 +55,23 @@ class Intervals:
             if isinstance(part, gast.Slice):
                 found.append(self.interval(part))
             elif term is not None or isinstance(self.operations.kind(part), K.Int):
-                last = term is not None and axis < len(sizes) and not (left := sizes[axis].plus(term, -1)).roots
-                # `x[n - 1]` of an array of length n: it raises where there is no such item.
-                at = term if last and left.constant > 0 else self.not_negative(term)
+                at = self.place(term, sizes[axis] if axis < len(sizes) else None)
                 found.append(ALL if at is None else Interval(at, at))
             else:
                 return found
         return found
+
+    def place(self, term: Term | None, size: Term | None) -> Term | None:
+        """Where an index is on an axis, counted from its start; None where that is not known.
+
+        What is not on the axis raises: so `x[-2]` is at `n - 2`, and `x[n - 1]` there where it says.
+        """
+        if term is not None and size is not None:
+            if not term.roots and term.constant < 0:
+                return size.plus(term)
+            if size.plus(term, -1) == Term(1):
+                return term
+        return self.not_negative(term)
 
     def interval(self, part: Any) -> Interval:
         """What a slice may take of an axis."""

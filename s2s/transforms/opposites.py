@@ -22,7 +22,7 @@ import gast
 
 from s2s import core
 from s2s.core import Function
-from s2s.transforms.structure import copied, reads_of, statements, with_blocks
+from s2s.transforms.structure import copied, duplicate, reads_of, statements, with_blocks
 from s2s.transforms.task import Task
 
 
@@ -68,7 +68,7 @@ def _joined(stmts: list[Any], stmt: Any, tests: dict[str, Any], reads: Any) -> t
             test = tests.get(getattr(before.test, "id", ""))
             if test is None or test[1] or not _is_opposite(test[0], asked[0], before, between):
                 return None
-            then = [*before.body, *map(core.rebuilt, between), *stmt.orelse]  # a statement stands in one place
+            then = [*before.body, *duplicate(between), *stmt.orelse]
             return position, core.rebuilt(before, body=then, orelse=[*before.orelse, *between, *stmt.body])
         if copied(before) is not None:
             between.insert(0, before)

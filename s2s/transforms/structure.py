@@ -137,6 +137,11 @@ def _with_nested(stmt: Any) -> list[Any]:
     return [stmt, *(inner for _, block in blocks(stmt) for inner in statements(block))]
 
 
+def duplicate(stmts: Sequence[Any]) -> list[Any]:
+    """The statements of a block once more, for another place: a statement stands in one place."""
+    return [core.rebuilt(with_blocks(stmt, lambda _, block: duplicate(block))) for stmt in stmts]
+
+
 def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any:
     """The statement with its blocks replaced by `change(field, block)`; itself if nothing changes."""
     if type(stmt) not in _COMPOUND:

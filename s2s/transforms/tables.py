@@ -24,7 +24,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.transforms.spread import exposes
-from s2s.transforms.structure import blocks, copied, like, statements, uses
+from s2s.transforms.structure import blocks, copied, duplicate, like, statements, uses
 
 if TYPE_CHECKING:
     from s2s.transforms.inline import _Inliner
@@ -192,7 +192,7 @@ class Tables:
             rest = new
             if rest and leave is not None:
                 rest = self.unless(leave.test, rest, stmt)
-            new = [*start, *body, *rest]
+            new = [*start, *duplicate(body), *rest]
         return new
 
     def item(self, stmt: Any, target: str, value: Any) -> list[Any] | None:

@@ -450,6 +450,36 @@ def behind_a_view(x, n):
     return np.sum(v * v)
 
 
+def last_of_four(x, n):
+    y = np.zeros(4)
+    y[-1] = x[0]
+    y[3] = y[3] ** 2 * x[1]
+    return np.sum(y * y)
+
+
+def last_but_one(x, n):
+    y = x * 0.0
+    y[-2] = x[0]
+    y[len(x) - 2] = y[-2] ** 2 * x[1]
+    y[n - 1] = y[n - 1] ** 2
+    return np.sum(y * y)
+
+
+def before_the_start(x, n):
+    y = np.zeros(len(x) - 2)
+    y[0] = x[0]
+    y[len(y) - 2] = y[0] ** 2 * x[1]  # y[-1] where there is one item
+    return np.sum(y * y)
+
+
+def from_both_ends(x, n):
+    y = np.zeros(len(x))
+    for t in range(len(x)):
+        y[-t - 1] = y[-t - 1] + x[t] * x[0]
+        y[t] = y[t] ** 2 * x[1] + x[t]
+    return np.sum(y * y)
+
+
 # --- loops that go backwards ---
 
 
@@ -612,7 +642,7 @@ OVERWRITTEN = [
     from_the_end, each_twice, downwards, against_the_loop, step_of_minus_one, folded, opposite, picked,
     slices_that_overlap, negative_bounds, steps_back, counter, index_set_back, left_early, no_rounds,
     through_a_view, another_name, in_turns, the_same_round_later, scalars_in_slices, rows_of_less,
-    stored_and_overwritten, stored_values_written,
+    stored_and_overwritten, stored_values_written, last_of_four, last_but_one, before_the_start, from_both_ends,
 ]  # fmt: skip
 LESS_PRECISE = [rows_of_less, of_less_precision]
 
