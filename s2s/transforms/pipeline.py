@@ -6,6 +6,7 @@ A pass takes a Core function and the task, and gives a Core function. Reading `p
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -54,11 +55,18 @@ ANALYSE: tuple[Pass, ...] = (
 )  # fmt: skip
 POLISH: tuple[Pass, ...] = (simplify, coalesce, buffers, simplify, swaps, updates, fold, rename, comment)
 
+# What a pass takes for granted: that these have run before it. Without `stores` a write is none to `activity`, without
+# `activity` nothing carries a derivative: that gives wrong numbers, not errors. So the order is checked.
+BEHIND: dict[Pass, tuple[Pass, ...]] = {
+    tries: (inline,), versions: (tries, pairs), infer: (versions,), mutation: (infer, prune), loops: (infer, mutation),
+    sequences: (infer, loops), outside: (versions, inline), stores: (mutation, loops, outside),
+    activity: (stores, sequences), expand: (activity,), forward: (activity, expand),
+    callpairs: (activity, expand), reverse: (activity, expand, callpairs), inplace: (stores,), updates: (inplace,),
+}  # fmt: skip
+
 
 def passes(task: Task) -> tuple[Pass, ...]:
     """The passes for a task."""
-    if task.mode == "primal":
-        return POLISH
     if task.mode == "jvp":
         return (*ANALYSE, repeats, expand, forward, inplace, *POLISH)
     return (*ANALYSE, expand, callpairs, reverse, inplace, *POLISH)
@@ -89,6 +97,7 @@ def run(fn: Function, task: Task, steps: Sequence[Pass], noted: list[tuple[str, 
 
     Where a pass needs a variable that may not be assigned yet, all begins anew with that variable bound to `absent`.
     """
+    check_order(tuple(steps))
     new, made = fn, list[tuple[str, Function]]()
     try:
         for step in steps:
@@ -101,3 +110,12 @@ def run(fn: Function, task: Task, steps: Sequence[Pass], noted: list[tuple[str, 
     if noted is not None:
         noted += made
     return new
+
+
+@functools.cache
+def check_order(steps: tuple[Pass, ...]) -> None:
+    """Raise AssertionError if a pass stands before one that it needs."""
+    for at, step in enumerate(steps):
+        missing = [needed.__name__ for needed in BEHIND.get(step, ()) if needed not in steps[:at]]
+        if missing:
+            raise AssertionError(f"the pass `{step.__name__}` runs before {', '.join(missing)}")

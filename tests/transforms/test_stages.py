@@ -10,7 +10,7 @@ import pytest
 import s2s
 from s2s import core
 from s2s import kinds as K
-from s2s.transforms.pipeline import passes
+from s2s.transforms.pipeline import BEHIND, check_order, passes
 from s2s.transforms.task import Task
 from tests.goldens.test_goldens import NAMES, Golden
 from tests.programs.verify import check_stages, stages_of, verify
@@ -34,6 +34,20 @@ def test_stages_are_the_passes_by_name():
     assert next(iter(shown)) == "lower"
     assert len(shown) == len(steps) + 1
     assert {step.__name__ for step in steps} <= set(shown)
+
+
+@pytest.mark.parametrize("mode", ["grad", "vjp", "jvp"])
+def test_no_pass_runs_before_what_it_needs(mode):
+    """Not all orders that are wrong give errors: without `stores`, writes into memory have no derivative."""
+    steps = passes(Task(mode, program=None))
+    check_order(steps)
+    for step, needed in BEHIND.items():
+        for first in needed if step in steps else ():
+            before = tuple(other for other in steps if other is not first)
+            with pytest.raises(AssertionError, match=f"runs before .*{first.__name__}"):
+                check_order(before)
+            with pytest.raises(AssertionError, match=f"runs before .*{first.__name__}"):
+                check_order((*before, first))
 
 
 def test_stages_are_python():
