@@ -40,7 +40,9 @@ prune       branches that kinds decide
 apart       what writes into a number or array, by the branch that was taken -> into the branches
 opposites   branches on opposite conditions -> one branch
 mutation    writes into memory -> calls of a few functions that write into their first argument
+filling     NumPy's functions that write into an array -> stores of items
 lists       methods that change the length of a list -> appending and dropping the last item
+refusing    calls that may write where it is not known -> refused
 meetings    meeting names that always stand for one object -> that object's name
 loops       loops over values -> loops over indices
 scalarise   containers built and taken apart again -> names

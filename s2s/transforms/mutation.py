@@ -8,7 +8,6 @@ container is refused.
 from __future__ import annotations
 
 import operator
-import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,16 +20,17 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
-from s2s.transforms.aliases import Aliases, Holders, written_in
+from s2s.transforms.aliases import Holders, written_in
 from s2s.transforms.callee import attribute_kind
-from s2s.transforms.conduct import followed, in_numpy, ours
+from s2s.transforms.conduct import ours
 from s2s.transforms.copies import assignments, copies
+from s2s.transforms.filling import Filling
 from s2s.transforms.givenback import Given
 from s2s.transforms.infer import COPYING, expression_kinds, infer
-from s2s.transforms.known import LOOKING
 from s2s.transforms.lists import Lists
 from s2s.transforms.meetings import without_constant_meetings
 from s2s.transforms.operations import Operations, basic_index
+from s2s.transforms.refusing import refuse
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import statements, uses, with_blocks
 from s2s.transforms.task import Task
@@ -41,8 +41,6 @@ BINARY = {function: op for op, function in INPLACE.items()}
 ADDING = {gast.Add: S.add_item, gast.Sub: S.sub_item}
 # Containers that are written into item by item.
 CONTAINERS = (K.List, K.Sequence, K.Dict)
-AT = {np.add: S.add_at, np.subtract: S.sub_at}
-WHOLE = core.constant(Ellipsis)
 
 
 def mutation(fn: Function, task: Task) -> Function:
@@ -288,21 +286,11 @@ class Mutation:
 
     def written(self, call: Any, function: Any, origin: Any) -> tuple[list[Any], Any] | None:
         """The stores that a call stands for, and its result; None for a call that writes into nothing."""
-        call, out = _with_out(call, function)
-        if out is not None:
-            return self.into(call, function, out, origin)
+        filled = Filling(self, origin).form(call, function)
+        if filled is not None:
+            return filled
         owner = call.func.value if isinstance(call.func, gast.Attribute) else None
         none = core.constant(None)
-        if function is np.copyto and len(call.args) == 2 and not call.keywords:
-            target, value = call.args
-            self.fits(target, self.kind(value), origin)
-            return [self.store(S.set_item, target, WHOLE, value, origin=origin)], none
-        expanded = self.expanded(call, function, origin)
-        if expanded is not None:
-            return expanded, none
-        if function is np.ndarray.fill and len(call.args) == 1:
-            self.fits(owner, self.kind(call.args[0]), origin)
-            return [self.store(S.set_item, owner, WHOLE, call.args[0], origin=origin)], none
         if function in COPYING and not call.keywords:
             made = Lists(self, origin).copied(function, owner if owner is not None and not call.args else call.args[0])
             if made is not None:
@@ -318,99 +306,13 @@ class Mutation:
             found = Lists(self, origin).method(function, owner, call.args)
             if found is not None:
                 return found
-        if function is np.ndarray.sort and owner is not None:
-            new: list[Any] = []
-            in_order = core.rebuilt(call, func=core.path(self.namer.numpy("sort")), args=[owner, *call.args])
-            made = self.held(in_order, new, "sorted", origin)
-            return [*new, self.store(S.set_item, owner, WHOLE, made, origin=origin)], none
-        if isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ == "at":
-            if function.__self__ in AT and len(call.args) == 3:
-                self.fits(call.args[0], self.kind(call.args[2]), origin)
-                return [self.store(AT[function.__self__], *call.args, origin=origin)], none
-            raise NotCompiled(f"`np.{function.__self__.__name__}.at` is not compiled yet", origin=origin)
         user = user_callee(function, call)
         if user is not None and user.recorded:
             return None  # it is seen to when the program runs
         if user is not None and not ours(function) and self.program.callee(user.function) is not None:
             return Given(self, user, call, origin).stored(function)
-        self.refuse(call, function, origin)
+        refuse(self, call, function, origin)
         return None
-
-    def expanded(self, call: Any, function: Any, origin: Any) -> list[Any] | None:
-        """Writes of NumPy's functions that are told by a mask, by places in the flattened array, or by a diagonal."""
-        keywords = {k.arg: k.value for k in call.keywords}
-        new: list[Any] = []
-        if function is np.copyto and len(call.args) == 2 and keywords.keys() == {"where"}:
-            (x, value), mask = call.args, keywords["where"]
-            if isinstance(value, gast.Name) and K.ndim_of(self.kind(value)) != 0 and self.may_share(x, value):
-                raise NotCompiled("`copyto` reads memory that it may write into", origin=origin)
-        elif function in (np.putmask, np.place) and len(call.args) == 3 and K.ndim_of(self.kind(call.args[2])) == 0:
-            x, mask, value = call.args
-        elif function in (np.put, np.ndarray.put) and not keywords:
-            operands = [*call.args] if function is np.put else [call.func.value, *call.args]
-            if len(operands) != 3:
-                return None
-            self.fits(operands[0], self.kind(operands[2]), origin)
-            operands[2] = self.unshared(operands[2], new, origin)
-            return [*new, self.store(S.set_flat, *operands, origin=origin)]
-        elif function is np.fill_diagonal and len(call.args) == 2 and K.ndim_of(self.kind(call.args[0])) == 2:
-            x, value = call.args
-            shape = self.held(core.attribute(x, "shape"), new, "shape", origin)
-            width = self.held(core.subscript(shape, core.constant(1)), new, "width", origin)
-            step = self.held(core.binary(width, gast.Add, 1), new, "step", origin)
-            end = self.held(core.binary(width, gast.Mult, width), new, "end", origin)
-            self.fits(x, self.kind(value), origin)
-            return [*new, self.store(S.set_flat, x, gast.Slice(None, end, step), value, origin=origin)]
-        else:
-            return None
-        self.fits(x, self.kind(value), origin)
-        chosen = core.call(core.path(self.namer.numpy("where")), mask, value, x)
-        made = self.held(chosen, new, "chosen", origin)
-        return [*new, self.store(S.set_item, x, WHOLE, made, origin=origin)]
-
-    def may_share(self, x: Any, value: Any) -> bool:
-        """Whether two names may share memory."""
-        aliases = Aliases(self.fn, self.operations)
-        return aliases.find(getattr(x, "id", "")) == aliases.find(value.id)
-
-    def unshared(self, value: Any, out: list[Any], origin: Any) -> Any:
-        """A value as it is before a write begins, which may be one into its memory."""
-        if not isinstance(self.kind(value), K.Array) or isinstance(self.definition(value), (gast.BinOp, gast.UnaryOp)):
-            return value
-        return self.held(core.call(core.path(self.namer.numpy("copy")), value), out, "values", origin)
-
-    def into(self, call: Any, function: Any, out: Any, origin: Any) -> tuple[list[Any], Any]:
-        """`f(a, b, out=x)`: the result is made, and stored."""
-        at_once = function not in (np.concatenate, np.stack)  # these write parts of `out` before they have read all
-        if function is None or not at_once or (isinstance(function, np.ufunc) and (call.keywords or function.nout > 1)):
-            raise NotCompiled("a write by `out=` is not compiled here", origin=origin)
-        self.fits(out, self.kind_of(call), origin)
-        new: list[Any] = []
-        made = self.held(call, new, "made", origin)
-        return [*new, self.store(S.set_item, out, WHOLE, made, origin=origin)], out
-
-    # --- what is refused ---
-
-    def refuse(self, call: Any, function: Any, origin: Any) -> None:
-        """Refuse a call that may write into what it is given in a way that is not known."""
-        if self.writes(call):
-            what = getattr(function, "__name__", "a function")
-            raise NotCompiled(f"an in-place write by `{what}` is not compiled yet", origin=origin)
-        known = function in LOOKING or (followed(function) and not self.calls_back(function, call))
-        if not known and rules.find(function) is None:
-            self.unknown(call, function, origin)
-
-    def writes(self, call: Any) -> bool:
-        """Whether a call surely writes into a value; of lists and dicts `unknown` says it."""
-        found = self.operations.conduct(call)
-        written = [self.kind(operand) for operand in found.writes] if found is not None else []
-        return any(not isinstance(k, (K.List, K.Sequence, K.Dict)) for k in written)
-
-    def calls_back(self, function: Any, call: Any) -> bool:
-        """Whether a function of NumPy's may call a function of the user's, which could write."""
-        operands = [*call.args, *(k.value for k in call.keywords)]
-        calls = any(isinstance(self.kind(o), (K.Static, K.Unknown)) and not _is_type(self.kind(o)) for o in operands)
-        return in_numpy(function) and calls
 
     def context(self, stmt: Any) -> None:
         for item in stmt.items:
@@ -432,22 +334,6 @@ class Mutation:
         search(self.fn.body)
         return found[0] if len(found) == 1 else None
 
-    def unknown(self, call: Any, function: Any, origin: Any) -> None:
-        """A function that is not known may write into arrays and containers that are passed to it."""
-        operands = [*call.args, *(k.value for k in call.keywords)]
-        if isinstance(call.func, gast.Attribute) and core.is_atom(call.func.value):
-            operands.append(call.func.value)
-        for operand in operands:
-            inner = operand.value if isinstance(operand, gast.Starred) else operand
-            known = self.kind(inner)
-            local = isinstance(inner, gast.Name) and inner.id in self.operations.local
-            is_object = isinstance(known, K.Object) and not K.is_random_generator(known.cls)
-            if local and (isinstance(known, (K.Array, K.Numeric)) or is_object or K.children(known) is not None):
-                what = getattr(function, "__name__", None) or "a function"
-                if what in ("append", "add") and f".{what}(" not in getattr(origin, "text", ""):
-                    raise NotCompiled("a comprehension is not compiled yet", origin=origin)
-                raise NotCompiled(f"`{what}` may write into an array or container that it is given", origin=origin)
-
 
 _SAID = {
     "array": "an array that is not the function's own", "list": "a list", "dict": "a dict", "sequence": "a list",
@@ -466,25 +352,3 @@ def _result(x: K.Kind, old: K.Kind, value: K.Kind) -> K.Kind:
         if known is not None and weak is not None and "biufc".index(weak.kind) <= "biufc".index(known.kind):
             return K.Array(known, 0)  # Python's numbers take on the array's precision
     return K.Array(np.result_type(*dtypes), 0)
-
-
-def _is_type(kind: Any) -> bool:
-    """Whether a value of this kind is a dtype or class, or the like."""
-    return isinstance(kind, K.Static) and isinstance(kind.value, (type, np.dtype, types.EllipsisType))
-
-
-def _with_out(call: Any, function: Any) -> tuple[Any, Any]:
-    """A call without the array that it is to write its result into, and that array, None if there is none."""
-    out = next((k.value for k in call.keywords if k.arg == "out"), None)
-    rest = [k for k in call.keywords if k.arg != "out"]
-    args = list(call.args)
-    if isinstance(function, np.ufunc) and not any(isinstance(a, gast.Starred) for a in args):
-        args, last = args[: function.nin], args[function.nin :]  # `np.sin(x, y)` is `np.sin(x, out=y)`
-        out = last[0] if len(last) == 1 else out
-        if len(last) > 1:
-            return call, None
-    return (call, None) if out is None or _is_none(out) else (core.rebuilt(call, args=args, keywords=rest), out)
-
-
-def _is_none(node: Any) -> bool:
-    return isinstance(node, gast.Constant) and node.value is None

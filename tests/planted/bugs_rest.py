@@ -334,7 +334,7 @@ BUGS = [
     Bug(
         name="a statement stands in both branches",
         where="s2s.transforms.opposites:_joined",
-        text="*map(core.rebuilt, between)",
+        text="*duplicate(between)",
         becomes="*between",
         check="tests.transforms.test_tries:test_a_handler_and_a_body_that_jump_in_a_loop",
         found_by="the test",
