@@ -31,6 +31,7 @@ from s2s.errors import MissingRuleError
 from s2s.rules.missing import missing_rule
 
 _new = object.__new__
+_DISCRETE, _TEXT = frozenset("biumMUSV"), frozenset("USV")
 _PLAIN = frozenset({ndarray, float, int, bool, type(None), slice})
 
 # --- apply ------------------------------------------------------------------------------------------------------
@@ -82,6 +83,8 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None
     else:
         dtype = dtype_of(out)
         shape = ()
+    if dtype.kind in _DISCRETE and isinstance(out, (ndarray, np.generic)):
+        return _discrete(out, function, args)
     plan = op.plans.get(active) or op.plan(active)
     if plan.drops:
         parents = [p for i, p in zip(active, parents, strict=True) if i in plan.active]
@@ -209,6 +212,13 @@ def _wrap(out: Any, cls: Any, quiet: bool) -> Any:
     return out
 
 
+def _discrete(out: Any, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Any:
+    """Integers made of floats (`x.astype(int)`): constant almost everywhere. Text would lose what it says."""
+    if out.dtype.kind in _TEXT:
+        raise missing(function, args, kwargs)
+    return out
+
+
 def _linked_constant(result: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     if isinstance(result, Value):
         link_view(result, function, args, kwargs)
@@ -233,6 +243,8 @@ def _apply_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     quiet = is_quiet(found)
     if quiet or op.zero or not state.enabled or all(v.parent() is None for v in found):
         return _linked_constant(_wrap(out, cls, quiet), op.function, args, kwargs)
+    if isinstance(out, (ndarray, np.generic)) and out.dtype.kind in _DISCRETE:
+        return _discrete(out, op.function, args, kwargs)
     return _record_bound(op, args, kwargs, out, cls)
 
 

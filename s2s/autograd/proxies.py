@@ -21,7 +21,8 @@ import numpy as np
 from s2s.autograd import operation
 from s2s.autograd.dispatch import apply, call_unknown, missing
 from s2s.autograd.nodes import plain
-from s2s.autograd.traced import Traced
+from s2s.autograd.texts import holds_numbers, written
+from s2s.autograd.traced import Traced, refuse_made_of_text
 from s2s.autograd.value import Value, ndarray
 from s2s.kinds import is_random_generator
 
@@ -83,6 +84,8 @@ class FunctionProxy:
         if has_value(args) or (kwargs and has_value(kwargs)):
             return self._on_values(function, args, kwargs)
         out = function(*args, **kwargs)
+        if written.texts and holds_numbers(out):
+            refuse_made_of_text(*args, kwargs)
         return _joining(out) if self._numpy else out
 
     def _on_values(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -148,6 +151,8 @@ class TypeProxy(type):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if has_value(args):
             return self._convert(self._type, *args, **kwargs)
+        if written.texts:
+            refuse_made_of_text(*args)
         return self._type(*args, **kwargs)
 
     def __instancecheck__(self, instance: Any) -> bool:
@@ -269,6 +274,20 @@ def proxied_builtins(counterpart: Callable[[Any], Any]) -> dict[str, Any]:
 
         return call
 
+    def run(function: Any) -> Any:
+        @functools.wraps(function)
+        def call(source: Any, globals: Any = None, locals: Any = None, **options: Any) -> Any:
+            refuse_made_of_text(source)
+            frame = sys._getframe(1)
+            locals = locals if locals is not None else globals if globals is not None else frame.f_locals
+            return function(source, frame.f_globals if globals is None else globals, locals, **options)
+
+        return call
+
+    def ord_(character: Any, /) -> int:
+        refuse_made_of_text(character)
+        return ord(character)
+
     def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
         """A class over the types, not over their stand-ins."""
 
@@ -283,6 +302,9 @@ def proxied_builtins(counterpart: Callable[[Any], Any]) -> dict[str, Any]:
         **{cls.__name__: proxied for cls, proxied in TYPES.items() if cls in (int, float, complex, type)},
         "__import__": import_,
         "sum": sum_,
+        "eval": run(eval),
+        "exec": run(exec),
+        "ord": ord_,
         "max": extremum(max),
         "min": extremum(min),
     }

@@ -27,6 +27,7 @@ from s2s.autograd.engine import key, sweep
 from s2s.autograd.rebuild import Rebuilder, is_full
 from s2s.autograd.routes import Routes
 from s2s.autograd.strip import strip, stripped
+from s2s.autograd.texts import Text, written
 from s2s.autograd.traced import Traced, refusals
 from s2s.autograd.value import Identity, Node, Value, dtype_of, ndarray
 from s2s.autograd.variable import Variable
@@ -151,6 +152,7 @@ def _leave(places: list[Any]) -> None:
     mine = [*_nesting.places.pop(), *places]
     if not _nesting.places:
         refusals.found.clear()
+        written.texts.clear()
     if _nesting.places:
         _nesting.places[-1].extend(mine)
     else:
@@ -334,7 +336,7 @@ def _plain(tree: Any) -> Any:
     if isinstance(tree, Traced):
         return tree._data
     leaves, structure = pytree.flatten(tree)
-    if not any(isinstance(leaf, Traced) for leaf in leaves):
+    if not any(isinstance(leaf, (Traced, Text)) for leaf in leaves):
         return tree
     return pytree.unflatten(structure, [stripped(leaf) for leaf in leaves])
 

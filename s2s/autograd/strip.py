@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from s2s.autograd.drawing import Drawing
 from s2s.autograd.proxies import is_library
+from s2s.autograd.texts import Text, plain_text
 from s2s.autograd.traced import Traced
 from s2s.runtime import pytree
 
@@ -88,6 +89,8 @@ def _visit(value: Any, stack: list[Any]) -> Any:
     """The plain counterpart of a value; what may hold more of them goes onto the stack."""
     if isinstance(value, Traced):
         return value._data
+    if type(value) is Text:
+        return plain_text(value)
     if type(value) is Drawing:
         return value._generator
     if isinstance(value, tuple):

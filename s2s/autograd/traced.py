@@ -16,12 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from s2s.autograd import texts
 from s2s.autograd.dispatch import missing
 from s2s.autograd.nodes import plain
+from s2s.autograd.texts import made_of_text, written_as
 from s2s.autograd.value import ndarray
 from s2s.autograd.variable import Variable
 from s2s.core import Origin
 from s2s.errors import UnsupportedSyntaxError
+from s2s.runtime.written import HINT, MADE_OF_TEXT
 
 _PACKAGE = str(pathlib.Path(__file__).parent.parent)
 
@@ -56,13 +59,16 @@ class Traced(Variable):
         return hash(self._data)
 
     def __repr__(self) -> str:
-        return repr(self._data)
+        return self._written(repr(self._data))
 
     def __str__(self) -> str:
-        return str(self._data)
+        return self._written(str(self._data))
 
     def __format__(self, spec: str) -> str:
-        return format(self._data, spec)
+        return self._written(format(self._data, spec))
+
+    def _written(self, text: str) -> str:
+        return text if self.parent() is None else written_as(text)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -94,8 +100,7 @@ class Traced(Variable):
                 origin=_place(),
                 hint="do it in a plain function, and write into arrays that this makes or takes as arguments.",
             )
-            refusals.found.append(refusal)
-            raise refusal
+            raise noted(refusal)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.parent() is not None:
@@ -130,6 +135,25 @@ class Traced(Variable):
         view = super().__array__(dtype, copy).view()
         view.flags.writeable = False
         return view
+
+
+def noted(refusal: UnsupportedSyntaxError) -> UnsupportedSyntaxError:
+    """The error, which the record raises in the end, too."""
+    refusals.found.append(refusal)
+    return refusal
+
+
+def refuse_made_of_text(*arguments: Any) -> None:
+    """Raise where a number is about to be made of text that a recorded value was written as."""
+    if made_of_text(arguments):
+        _refuse_text()
+
+
+def _refuse_text() -> None:
+    raise noted(UnsupportedSyntaxError(MADE_OF_TEXT, origin=_place(), hint=HINT))
+
+
+texts.refuse = _refuse_text
 
 
 def _place() -> Origin | None:

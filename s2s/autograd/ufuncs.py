@@ -13,6 +13,7 @@ from s2s.autograd import operation
 from s2s.autograd.dispatch import apply, missing
 from s2s.autograd.inplace import assign, scatter, scatter_add
 from s2s.autograd.nodes import plain, values_in
+from s2s.autograd.texts import written_as
 from s2s.autograd.value import Value, ndarray
 from s2s.runtime.stores import overlapping, require_in_step
 
@@ -130,7 +131,8 @@ def _active(tree: Any) -> bool:
 def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """One of NumPy's functions, with a Value among its arguments."""
     if function in _LOOKING:
-        return function(*plain(list(args)), **plain(dict(kwargs)))
+        out = function(*plain(list(args)), **plain(dict(kwargs)))
+        return written_as(out) if isinstance(out, str) and _recorded(args) else out
     if function is np.copyto:
         return _copyto(*args, **kwargs)
     if function in _WRITING:
@@ -181,3 +183,8 @@ def _write(function: Any, target: Any, *args: Any, **kwargs: Any) -> None:
 def has_rule(function: Any) -> bool:
     """Whether the tape knows the derivative of a function."""
     return operation.find(function) is not None
+
+
+def _recorded(args: Any) -> bool:
+    """Whether there is a value among some arguments that a record follows."""
+    return any(type(value).copies and value.parent() is not None for _, value in values_in(list(args)))

@@ -51,6 +51,7 @@ sequences   lists among NumPy's operands -> arrays
 outside     variables that are not the function's own are read into names, where they may be assigned meanwhile
 stores      what is written into gets a new version, and so do its views
 activity    which names carry derivatives
+texts       numbers that are made of text of active values
 repeats     whether the program may be run again (forward mode)
 expand      functions whose rule is a decomposition -> a twin that computes the same
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any
 
 import gast
@@ -22,19 +22,26 @@ from s2s.transforms.callee import operation
 from s2s.transforms.known import INERT
 from s2s.transforms.operations import Operations
 from s2s.transforms.task import Task
+from s2s.transforms.texts import is_text, numbers_of_text
 from s2s.transforms.usercalls import user_callee
 
 
 def activity(fn: Function, task: Task) -> Function:
     """`fn` with `facts.active`. Raises NotCompiled or MissingRuleError where an active value is not understood."""
-    return fn.with_facts(active=_Activity(fn, task).run())
+    found = _Activity(fn, task, {name for name in task.wrt if K.differentiable(task.kinds[name])})
+    active = found.run()
+    found.refuse_numbers_of_text()
+    return fn.with_facts(active=active)
 
 
 class _Activity:
-    def __init__(self, fn: Function, task: Task) -> None:
+    """What depends on the names `start`, and the result on it."""
+
+    def __init__(self, fn: Function, task: Task, start: Iterable[str]) -> None:
         self.fn = fn
+        self.task = task
         self.operations = Operations(fn)
-        self.varied = {name for name in task.wrt if K.differentiable(task.kinds[name])}
+        self.varied = set(start)
         self.seen: dict[int, Set[str]] = {}  # by statement, the varied operands that it was looked at with
 
     def run(self) -> frozenset[str]:
@@ -42,6 +49,15 @@ class _Activity:
         useful = set(core.reads(self.fn.body[-1]))
         self._until_stable(lambda: self.backward(self.fn.body, useful), useful)
         return frozenset(self.varied & useful)
+
+    def refuse_numbers_of_text(self) -> None:
+        """Numbers that are made of text of active values, where the result depends on them as on an input."""
+        numbers = numbers_of_text(self.fn, self.operations, self.varied)
+        if numbers:
+            other = _Activity(self.fn, self.task, numbers)
+            for name in other.run():
+                if name in numbers:
+                    raise numbers[name]
 
     def _until_stable(self, visit: Callable[[], None], found: set[str]) -> None:
         size = -1
@@ -71,6 +87,8 @@ class _Activity:
         if core.is_aside(stmt):
             return
         (target,) = stmt.targets
+        if isinstance(target, gast.Name) and is_text(self.operations.kind(target)):
+            return
         varied = self.depends(stmt.value, core.origin_of(stmt))
         if isinstance(target, (gast.Name, gast.Tuple)):
             if varied:
