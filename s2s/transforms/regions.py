@@ -252,7 +252,7 @@ class Regions(Intervals):
         return self.may_follow(reader, writer) if found is None else not self.spared(*found, reader, writer)
 
     def stored(self, name: str) -> Any:
-        """`x[i]`, where all of the value of a name was stored and stands still; None if there is no such place."""
+        """`x[i]`, where all of the value of a name was stored, once it was computed, and stands still; None else."""
         sizes, value = self.operations.sizes, core.name(name)
         kind = self.operations.kind(value)
         shape = () if isinstance(kind, K.Scalar) else sizes.shape(value)
@@ -261,9 +261,14 @@ class Regions(Intervals):
             place = core.subscript(core.name(storage), writer.value.args[1])
             of = self.operations.kind(place.value)
             alike = isinstance(of, K.Array) and of.dtype == K.dtype_of(kind) and shape == sizes.item(place)
-            if alike and self.stands(storage, region, writer):
+            if alike and self.always_follows(writer, name) and self.stands(storage, region, writer):
                 return place
         return None
+
+    def always_follows(self, stmt: Any, name: str) -> bool:
+        """Whether a statement runs whenever a name was defined: it stands in the same block, behind the definition."""
+        start, place = self.places.get(id(self.definitions.get(name)), ()), self.places[id(stmt)]
+        return start[:-1] == place[:-1] and () < start < place
 
     @cached_property
     def stores_of(self) -> dict[str, list[Any]]:

@@ -36,6 +36,14 @@ BUGS = [
         found_by="the test",
     ),
     Bug(
+        name="a value is read from where it was stored on a branch",
+        where="s2s.transforms.regions:Regions.always_follows",
+        text="return start[:-1] == place[:-1] and () < start < place",
+        becomes="return True",
+        check="tests.transforms.test_regions:test_gradients",
+        found_by="the test",
+    ),
+    Bug(
         name="expressions are moved past writes",
         where="s2s.transforms.effects:Effects.commutes",
         text=("        if (self.writes and any(other)) or (other.writes and any(self)):\n            return False\n"),

@@ -267,6 +267,26 @@ def stored_and_overwritten(x, n):
     return np.sum(y * y)
 
 
+def stored_on_a_branch(x, n):
+    y, total = np.zeros(len(x)), 0.0
+    for t in range(len(x)):
+        s = np.sin(2.0 * x[t])
+        if s > 0.9:
+            y[t] = s
+        total = total + s * s
+    return total + np.sum(y * y)
+
+
+def stored_in_rounds_that_may_be_none(x, n):
+    y, total = np.zeros((len(x), len(x))), 0.0
+    for t in range(len(x)):
+        s = np.sin(x[t])
+        for i in range(t):
+            y[t, i] = s
+        total = total + s * s
+    return total + np.sum(y * y)
+
+
 def stored_values_written(x, n):
     y = np.ones((n + 1, len(x)))
     for t in range(n):
@@ -642,7 +662,8 @@ OVERWRITTEN = [
     from_the_end, each_twice, downwards, against_the_loop, step_of_minus_one, folded, opposite, picked,
     slices_that_overlap, negative_bounds, steps_back, counter, index_set_back, left_early, no_rounds,
     through_a_view, another_name, in_turns, the_same_round_later, scalars_in_slices, rows_of_less,
-    stored_and_overwritten, stored_values_written, last_of_four, last_but_one, before_the_start, from_both_ends,
+    stored_and_overwritten, stored_on_a_branch, stored_in_rounds_that_may_be_none, stored_values_written,
+    last_of_four, last_but_one, before_the_start, from_both_ends,
 ]  # fmt: skip
 LESS_PRECISE = [rows_of_less, of_less_precision]
 
