@@ -59,6 +59,7 @@ from s2s.core.nodes import (
     constant,
     is_aside,
     name,
+    nested_blocks,
     nodes_in,
     noted,
     origin_of,
@@ -78,7 +79,7 @@ from s2s.core.nodes import (
 __all__ = [
     "LEAVES", "MISSING", "NOTHING", "CoreError", "Facts", "Function", "Origin", "PairCall", "Scope", "Substitution",
     "all_writes", "aside", "assign", "atom", "attribute", "binary", "blocks", "call", "check", "constant", "derived",
-    "is_aside", "is_atom", "is_exit", "is_path", "is_temporary", "name", "nodes_in", "noted", "origin_of", "own_names",
-    "parameters", "path", "place", "positional", "reads", "rebound", "rebuilt", "stem", "subscript", "substitute",
-    "temporary", "unique", "variable", "version", "writes",
+    "is_aside", "is_atom", "is_exit", "is_path", "is_temporary", "name", "nested_blocks", "nodes_in", "noted",
+    "origin_of", "own_names", "parameters", "path", "place", "positional", "reads", "rebound", "rebuilt", "stem",
+    "subscript", "substitute", "temporary", "unique", "variable", "version", "writes",
 ]  # fmt: skip

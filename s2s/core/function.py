@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import is_
 from types import CellType, MappingProxyType
 from typing import Any
 
@@ -145,10 +146,15 @@ class Function:
     facts: Facts = Facts()
 
     def with_body(self, body: Iterable[gast.stmt]) -> Function:
-        return replace(self, body=tuple(body))
+        """The function with other statements; itself, if they are the same ones."""
+        new = tuple(body)
+        return self if len(new) == len(self.body) and all(map(is_, new, self.body)) else replace(self, body=new)
 
     def with_facts(self, **changes: Any) -> Function:
-        return replace(self, facts=replace(self.facts, **changes))
+        """The function with other facts; what was noted of its text holds for it, too."""
+        new = object.__new__(Function)
+        new.__dict__.update(self.__dict__, facts=replace(self.facts, **changes))
+        return new
 
     @property
     def param_names(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 
 def version(name: str, number: int) -> str:
@@ -19,12 +20,14 @@ def is_temporary(name: str) -> bool:
     return "··" in name
 
 
+@lru_cache(maxsize=8192)
 def variable(name: str) -> str:
     """The name without its version: what the user (or the lowering, for a temporary) called it."""
     head, mark, number = name.partition("··")
     return head + mark + number.split("·", 1)[0] if mark else stem(name)
 
 
+@lru_cache(maxsize=8192)
 def stem(name: str) -> str:
     """The part of a name that a reader sees: `x` of `x·2`, `cond` of `cond··3`."""
     return name.split("·", 1)[0]

@@ -174,11 +174,12 @@ _BLOCKS: dict[type, tuple[str, ...]] = {
 
 def blocks(stmt: gast.stmt) -> list[tuple[str, list[gast.stmt]]]:
     """The nested blocks of a compound statement by field name; none for a simple one."""
-    return _nested_blocks(stmt) if type(stmt) in _BLOCKS else []
+    return nested_blocks(stmt) if type(stmt) in _BLOCKS else []
 
 
 @noted
-def _nested_blocks(stmt: Any) -> list[tuple[str, list[gast.stmt]]]:
+def nested_blocks(stmt: Any) -> list[tuple[str, list[gast.stmt]]]:
+    """The nested blocks of a compound statement."""
     found: list[tuple[str, list[Any]]] = []
     for field_name in _BLOCKS[type(stmt)]:
         block = getattr(stmt, field_name)

@@ -71,28 +71,35 @@ def _compare(shell: ast.Module, definition: Definition, code: CodeType) -> Match
 
 def _shell(node: Any, definition: Definition, free: Sequence[str], imported: Sequence[str]) -> ast.Module:
     """A module that holds the function alone: in its class, if any, within a function with its free variables."""
-    statement: ast.stmt = ast.Expr(node) if isinstance(node, ast.expr) else node
+    statement: ast.stmt = ast.Expr(node, **_START) if isinstance(node, ast.expr) else node
     if definition.class_name is not None:
-        statement = ast.ClassDef(definition.class_name, bases=[], keywords=[], body=[statement], decorator_list=[])
+        statement = ast.ClassDef(
+            definition.class_name, bases=[], keywords=[], body=[statement], decorator_list=[], **_START
+        )
     body = [statement]
     name = getattr(statement, "name", None)
     if name is not None and name not in free:
-        body = [ast.Global([name]), statement]
-    outer = ast.FunctionDef("shell", _arguments(args=[ast.arg(n) for n in free]), body, [])
-    imports = [ast.ImportFrom("module", [ast.alias(n) for n in imported], 0)] if imported else []
-    return ast.fix_missing_locations(ast.Module([*imports, outer], []))
+        body = [ast.Global([name], **_START), statement]
+    outer = ast.FunctionDef("shell", _arguments(args=[ast.arg(n, **_START) for n in free]), body, [], **_START)
+    names = [ast.alias(n, **_START) for n in imported]
+    imports = [ast.ImportFrom("module", names, 0, **_START)] if imported else []
+    return ast.Module([*imports, outer], [])
+
+
+# Where nodes stand that are not the function's own. Those that are have their places from the file.
+_START: dict[str, Any] = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
 
 
 def _bare(node: Any) -> Any:
     """The function without what is evaluated where it is defined: defaults, annotations, decorators."""
-    args = node.args
+    args, here = node.args, {field: getattr(node, field) for field in _START}
     bare_args = _arguments(
-        posonlyargs=[ast.arg(a.arg) for a in args.posonlyargs],
-        args=[ast.arg(a.arg) for a in args.args],
-        vararg=args.vararg and ast.arg(args.vararg.arg),
-        kwonlyargs=[ast.arg(a.arg) for a in args.kwonlyargs],
+        posonlyargs=[ast.arg(a.arg, **here) for a in args.posonlyargs],
+        args=[ast.arg(a.arg, **here) for a in args.args],
+        vararg=args.vararg and ast.arg(args.vararg.arg, **here),
+        kwonlyargs=[ast.arg(a.arg, **here) for a in args.kwonlyargs],
         kw_defaults=[None] * len(args.kwonlyargs),
-        kwarg=args.kwarg and ast.arg(args.kwarg.arg),
+        kwarg=args.kwarg and ast.arg(args.kwarg.arg, **here),
     )
     if isinstance(node, ast.Lambda):
         return ast.copy_location(ast.Lambda(bare_args, node.body), node)

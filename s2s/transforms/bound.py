@@ -17,6 +17,7 @@ from s2s import core
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime.absent import absent
+from s2s.transforms.liveness import Liveness
 from s2s.transforms.structure import blocks, copied, definitions_of, defs, statements, uses
 
 
@@ -28,9 +29,16 @@ class Unbound(NotCompiled):
         self.variable = core.variable(name)
 
 
+@core.noted
 def unbound_reads(fn: Function) -> list[tuple[Any, str]]:
     """The statements that read a local name which may be unbound there, each with the name."""
     return _Reads(fn).of(fn.body)
+
+
+def may_read_unbound(fn: Function, lives: Liveness) -> bool:
+    """Whether a local name is live where the function begins: else none is unbound where it is read."""
+    exposed = lives.block_summary(fn.body).gen
+    return bool(exposed & lives.mask(fn.local_names().difference(fn.param_names)))
 
 
 def is_read_first(fn: Function, block: Iterable[Any], name: str) -> bool:

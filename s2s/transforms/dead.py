@@ -11,7 +11,7 @@ read, in a statement of its own.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gast
@@ -19,7 +19,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
-from s2s.transforms.bound import unbound_reads
+from s2s.transforms.bound import may_read_unbound, unbound_reads
 from s2s.transforms.effects import Knowledge, tape_operation
 from s2s.transforms.renaming import without_empty_branches
 from s2s.transforms.structure import assigned, blocks, captured, defs, is_reverse, uses, with_blocks
@@ -86,7 +86,8 @@ class _Marks:
         self.definers: defaultdict[str, list[Any]] = defaultdict(list)
         self.names: set[str] = set()
         self.always = captured(fn)
-        self.unsure = {stmt for stmt, _ in unbound_reads(fn) if not is_reverse(stmt)}
+        unsure = unbound_reads(fn) if may_read_unbound(fn, known.liveness(fn)) else []
+        self.unsure = {stmt for stmt, _ in unsure if not is_reverse(stmt)}
         self.raising: dict[Any, None] = {}  # the copies of what may be unbound, in order
 
     def collect(self, block: Sequence[Any], parent: Any) -> None:
@@ -94,24 +95,26 @@ class _Marks:
         for stmt in block:
             if parent is not None:
                 self.parents[stmt].append(parent)
-            for name in self.assigns(stmt):
+            tape = self.tape(stmt)
+            for name in defs(stmt) if tape is None else (*defs(stmt), tape):
                 self.definers[name].append(stmt)
             if stmt in self.unsure and isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
                 self.raising[stmt] = None
-            if self.has_effect(stmt):
-                self.need(stmt)
+            if self.has_effect(stmt, tape):
+                self.need([stmt])
             for _, inner in blocks(stmt):
                 self.collect(inner, stmt)
 
-    def assigns(self, stmt: Any) -> list[str]:
+    def tape(self, stmt: Any) -> str | None:
+        """The tape that a statement pushes on or pops from."""
         moves = self.known.tapes and type(stmt) in (gast.Assign, gast.Expr)
-        tape = tape_operation(stmt.value, self.known.tapes) if moves else None
-        return defs(stmt) if tape is None else [*defs(stmt), tape]
+        return tape_operation(stmt.value, self.known.tapes) if moves else None
 
-    def need(self, stmt: Any) -> None:
-        if stmt not in self.needed:
-            self.needed.add(stmt)
-            self.waiting.append(stmt)
+    def need(self, stmts: Iterable[Any]) -> None:
+        for stmt in stmts:
+            if stmt not in self.needed:
+                self.needed.add(stmt)
+                self.waiting.append(stmt)
 
     def spread(self) -> None:
         """What needed statements read, and what holds them, is needed; then what copies that may raise read."""
@@ -122,13 +125,11 @@ class _Marks:
                 self.follow()
 
     def requires(self, stmt: Any) -> None:
-        for parent in self.parents.get(stmt, ()):
-            self.need(parent)
+        self.need(self.parents.get(stmt, ()))
         for name in uses(stmt):
             if name not in self.names:
                 self.names.add(name)
-                for definer in self.definers.get(name, ()):
-                    self.need(definer)
+                self.need(self.definers.get(name, ()))
 
     def follow(self) -> None:
         while self.waiting:
@@ -136,12 +137,12 @@ class _Marks:
             self.requires(stmt)
             kind = type(stmt)
             if (kind is gast.For or kind is gast.While) and core.is_exit(stmt.body[-1]):
-                self.need(stmt.body[-1])
+                self.need([stmt.body[-1]])
             if kind is gast.If and core.is_exit(stmt):
-                self.need(stmt.body[0])
+                self.need([stmt.body[0]])
 
-    def has_effect(self, stmt: Any) -> bool:
-        """Whether a statement does anything but assign names, its nested blocks apart."""
+    def has_effect(self, stmt: Any, tape: str | None) -> bool:
+        """Whether a statement does anything but assign names and move a tape, its nested blocks apart."""
         ours = is_reverse(stmt)
         kind = type(stmt)
         if kind is gast.Expr and stmt in self.unsure:
@@ -151,7 +152,7 @@ class _Marks:
         if self.always and not self.always.isdisjoint(defs(stmt)):
             return True
         if kind is gast.Assign or kind is gast.Expr:
-            if tape_operation(stmt.value, self.known.tapes) is not None:
+            if tape is not None:
                 return False
             found = self.known.effects(stmt.value, ours)
             raises = found.raises and not self.known.repeats_a_meeting(stmt)

@@ -9,7 +9,9 @@ Floating-point warnings are no effect, nor is a lack of memory.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import count
 from typing import Any, NamedTuple
 
 import gast
@@ -25,7 +27,16 @@ from s2s.transforms.known import TOTAL_CALLS, TOTAL_NUMPY, TOTAL_OPERATORS
 from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations, conduct_of
 from s2s.transforms.sameshape import Broadcasts
-from s2s.transforms.structure import all_defs, assigned, blocks, definitions_of, is_reverse, reads_of, statements
+from s2s.transforms.structure import (
+    all_defs,
+    assigned,
+    blocks,
+    definitions_of,
+    is_reverse,
+    next_number,
+    reads_of,
+    statements,
+)
 
 
 class Effects(NamedTuple):
@@ -85,6 +96,16 @@ class Knowledge:
         self.kinds[name] = kind
         if shape is not None:
             self.shapes[name] = shape
+
+    def fresh(self, hint: str, kind: Kind, shape: str | None) -> str:
+        """A new temporary."""
+        name = core.temporary(hint, next(self._numbers))
+        self.learn(name, kind, shape)
+        return name
+
+    @cached_property
+    def _numbers(self) -> Iterator[int]:
+        return count(next_number(self.local))
 
     def kind(self, node: Any) -> Kind:
         known = self.kinds.get(node.id) if type(node) is gast.Name else None

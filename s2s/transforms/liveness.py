@@ -71,9 +71,10 @@ class Liveness:
 
     def _summary(self, stmt: Any) -> Summary:
         gen, kill = self.mask(uses(stmt)), self.mask(defs(stmt))
-        if not blocks(stmt):
+        nested = blocks(stmt)
+        if not nested:
             return Summary(gen, kill, gen | kill)
-        inner = [self.block_summary(block) for _, block in blocks(stmt)]
+        inner = [self.block_summary(block) for _, block in nested]
         mentioned = gen | kill
         for part in inner:
             mentioned |= part.mentioned
@@ -90,8 +91,9 @@ class Liveness:
 
     def block_summary(self, block: Iterable[Any]) -> Summary:
         gen = kill = mentioned = 0
+        known = self.summaries
         for stmt in block:
-            part = self.summary(stmt)
+            part = known[stmt] if stmt in known else self.summary(stmt)
             gen |= part.gen & ~kill
             kill |= part.kill
             mentioned |= part.mentioned
@@ -109,10 +111,10 @@ class Liveness:
 
     def afters(self, block: Sequence[Any], out: int, protected: bool = False) -> list[int]:
         """For each statement of a block, the names that are live after it."""
-        lives = []
+        lives, known = [], self.summaries
         for stmt in reversed(block):
             lives.append(out)
-            gen, kill, _ = self.summary(stmt)
+            gen, kill, _ = known[stmt] if stmt in known else self.summary(stmt)
             out = gen | self.always | (out if protected else out & ~kill)
         return lives[::-1]
 

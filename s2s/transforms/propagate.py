@@ -23,6 +23,7 @@ import numpy as np
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
+from s2s.kinds import Kind
 from s2s.transforms.callee import OPERATORS
 from s2s.transforms.conduct import module_of
 from s2s.transforms.effects import Effects, Knowledge
@@ -39,7 +40,6 @@ from s2s.transforms.structure import (
     is_reverse,
     like,
     loads,
-    next_number,
     reads_of,
     replace_reads,
     uses,
@@ -106,7 +106,6 @@ class _Propagation:
         self.table = _Table()
         self.count = Counter(reads_of(fn))
         self.own_reads: list[str] = []
-        self.next_number = next_number(known.local)
 
     @cached_property
     def sharing(self) -> Sharing:
@@ -288,27 +287,24 @@ class _Propagation:
         if core.is_atom(expr):
             return expr
         flat = self.flattened(expr, stmt, before)
-        name = core.temporary("t", self.next_number)
-        self.next_number += 1
+        name = self.known.fresh("t", *self.found(flat))
         self.count[name] = 1
         self.own_reads.append(name)
-        self.learn(name, flat)
         new = like(core.assign(name, flat, None), stmt)
         before.append(new)
         self.note(new)
         return core.name(name)
 
-    def learn(self, name: str, expr: Any) -> None:
+    def found(self, expr: Any) -> tuple[Kind, str | None]:
         """Kind and shape of a new temporary, as `infer` would find them."""
         if isinstance(expr, gast.Call):
-            self.known.learn(name, result_kind(self.function(expr), tuple(map(self.kind, expr.args))), None)
-            return
+            return result_kind(self.function(expr), tuple(map(self.kind, expr.args))), None
         unary = isinstance(expr, gast.UnaryOp)
         operands = (expr.operand,) if unary else (expr.left, expr.right)
         function = operator.neg if unary else OPERATORS[type(expr.op)]
         kind = result_kind(function, tuple(map(self.kind, operands)))
         elementwise = isinstance(kind, K.Array) and not isinstance(expr.op, gast.MatMult)
-        self.known.learn(name, kind, self.widest(operands) if elementwise else None)
+        return kind, self.widest(operands) if elementwise else None
 
     def is_costly(self, value: Any) -> bool:
         """Whether an operation is worth a name of its own rather than being done again."""

@@ -30,7 +30,6 @@ from s2s.transforms.structure import (
     is_reverse,
     like,
     loads,
-    next_number,
     reads_of,
     replace_reads,
     statements,
@@ -48,19 +47,15 @@ def simplify(fn: Function, task: Task) -> Function:
     before = None
     for _ in range(_ROUNDS):
         shorter = propagate(delay(fn, known), known)
-        if before is not None and _same(shorter, fn):
+        if before is not None and shorter is fn:
             break
         before, fn = fn, remove_dead(shorter, known)
-        if _same(before, fn):
+        if before is fn:
             break
     plainer = read_again(direct_exits(fn, known), known)
-    if not _same(plainer, fn):
+    if plainer is not fn:
         fn = remove_dead(plainer, known)
     return fn.with_facts(kinds=known.kinds, shapes=known.shapes)
-
-
-def _same(a: Function, b: Function) -> bool:
-    return len(a.body) == len(b.body) and all(one is other for one, other in zip(a.body, b.body))
 
 
 def read_again(fn: Function, known: Knowledge) -> Function:
@@ -77,7 +72,6 @@ class _Rereading:
         self.definitions.update(definitions_of(fn))
         self.reads = reads_of(fn)
         self.versions = Counter(core.variable(n) for n in self.definitions)
-        self.next_number = next_number(self.definitions)
         self.fixed = captured(fn)
         self.shaped = list(fn.param_names)
         self.owners: set[str] = set()  # names of which reads are done again, which may be assigned again
@@ -125,9 +119,7 @@ class _Rereading:
             if value is cheap[name].value and self.stands_before(name, stmt, cheap, new):
                 continue
             parts = self.repeated([n for n in loads(value) if n in cheap], cheap, live, stmt, new)
-            made[name] = core.temporary(core.stem(name), self.next_number)
-            self.known.learn(made[name], self.known.kind(core.name(name)), None)
-            self.next_number += 1
+            made[name] = self.known.fresh(core.stem(name), self.known.kind(core.name(name)), None)
             new.append(like(core.assign(made[name], core.substitute(value, parts), None), stmt))
         return made
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
+from operator import is_
 from typing import Any
 
 import gast
@@ -96,7 +97,7 @@ def defs(stmt: Any) -> list[str]:
 
 def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
     """The nested blocks of a statement that run where it stands: all but the body of a closure."""
-    return core.blocks(stmt) if type(stmt) in _COMPOUND else []
+    return core.nested_blocks(stmt) if type(stmt) in _COMPOUND else []
 
 
 def statements(block: Iterable[Any]) -> list[Any]:
@@ -150,7 +151,7 @@ def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any
     handlers = list(getattr(stmt, "handlers", ()))
     for field_name, block in blocks(stmt):
         new = change(field_name, block)
-        if len(new) == len(block) and all(a is b for a, b in zip(new, block)):
+        if len(new) == len(block) and all(map(is_, new, block)):
             continue
         if field_name.startswith("handlers."):
             at = int(field_name.split(".")[1])
@@ -173,7 +174,7 @@ def with_header(stmt: Any, change: Callable[[Any], Any], extra: tuple[str, ...] 
         old = getattr(stmt, field_name)
         if isinstance(old, list):
             new: Any = [change(item) for item in old]
-            same = all(a is b for a, b in zip(old, new))
+            same = all(map(is_, old, new))
         else:
             new = None if old is None else change(old)
             same = new is old
@@ -184,7 +185,7 @@ def with_header(stmt: Any, change: Callable[[Any], Any], extra: tuple[str, ...] 
 
 def replace_reads(stmt: Any, values: Mapping[str, Any]) -> Any:
     """The statement with expressions or names in place of names that it reads itself; nested blocks stay."""
-    return with_header(stmt, lambda node: core.substitute(node, values)) if values else stmt
+    return with_header(stmt, core.Substitution(values).visit) if values else stmt
 
 
 def next_number(names: Iterable[str]) -> int:
@@ -211,9 +212,10 @@ def captures(closure: Any) -> frozenset[str]:
     return (core.reads(closure.body) - core.own_names(closure)) | core.rebound(closure)
 
 
-def captured(fn: Function) -> set[str]:
+@core.noted
+def captured(fn: Function) -> frozenset[str]:
     """The local names that closures of the function hold in cells: they may be read and written at any call."""
-    return {n for s in statements(fn.body) if type(s) is gast.FunctionDef for n in captures(s)}
+    return frozenset(n for s in statements(fn.body) if type(s) is gast.FunctionDef for n in captures(s))
 
 
 @core.noted
