@@ -238,7 +238,7 @@ _EXACT: dict[type, Callable[[Any], Kind]] = {
     range: lambda v: Range(),
     slice: lambda v: Slice(),
     type: lambda v: NEVER if v is absent else Static(v),
-    **dict.fromkeys((types.ModuleType, types.FunctionType, types.BuiltinFunctionType, np.ufunc), Static),
+    **dict.fromkeys((types.ModuleType, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum)), Static),
     types.SimpleNamespace: lambda v: Record(type(v), tuple((k, of(item)) for k, item in vars(v).items())),
 }
 

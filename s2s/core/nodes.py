@@ -31,6 +31,13 @@ class Origin:
 # --- building ---------------------------------------------------------------------------------------------------
 
 
+def _node(cls: Any, **fields: Any) -> Any:
+    """A node with all its fields, without the loop over them in which its class makes one."""
+    new = cls.__new__(cls)
+    new.__dict__.update(fields)
+    return new
+
+
 _CONTEXTS: dict[type, gast.expr_context] = {ctx: ctx() for ctx in (gast.Load, gast.Store, gast.Del, gast.Param)}
 
 
@@ -41,7 +48,7 @@ def name(id: str, ctx: Any = gast.Load) -> gast.Name:
 
 
 def constant(value: Any) -> gast.Constant:
-    return gast.Constant(value, None)
+    return _node(gast.Constant, value=value, kind=None)
 
 
 def atom(value: str | gast.expr | Any) -> gast.expr:
@@ -54,14 +61,14 @@ def atom(value: str | gast.expr | Any) -> gast.expr:
 def path(dotted: str) -> gast.expr:
     """The read of a dotted path: `path("np.linalg.norm")`."""
     first, *rest = dotted.split(".")
-    node: gast.expr = name(first)
+    found: gast.expr = name(first)
     for part in rest:
-        node = gast.Attribute(node, part, gast.Load())
-    return node
+        found = attribute(found, part)
+    return found
 
 
 def attribute(value: str | gast.expr, attr: str) -> gast.Attribute:
-    return gast.Attribute(atom(value), attr, gast.Load())
+    return _node(gast.Attribute, value=atom(value), attr=attr, ctx=_CONTEXTS[gast.Load])  # type: ignore[no-any-return]
 
 
 def call(function: str | gast.expr, *args: Any, **keywords: Any) -> gast.Call:
@@ -71,7 +78,7 @@ def call(function: str | gast.expr, *args: Any, **keywords: Any) -> gast.Call:
 
 
 def binary(left: Any, op: type, right: Any) -> gast.BinOp:
-    return gast.BinOp(atom(left), op(), atom(right))
+    return _node(gast.BinOp, left=atom(left), op=op(), right=atom(right))  # type: ignore[no-any-return]
 
 
 def subscript(value: Any, index: Any, ctx: type = gast.Load) -> gast.Subscript:
@@ -85,7 +92,7 @@ def positional(names: Iterable[str]) -> gast.arguments:
 
 def assign(target: str | gast.expr, value: Any, origin: Origin | None) -> gast.Assign:
     where = name(target, gast.Store) if isinstance(target, str) else target
-    return place(gast.Assign([where], atom(value), None), origin)
+    return place(_node(gast.Assign, targets=[where], value=atom(value), type_comment=None), origin)
 
 
 def place(stmt: Any, origin: Origin | None, comment: Sequence[str] = ()) -> Any:

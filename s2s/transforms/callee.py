@@ -76,18 +76,19 @@ def callee(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> tuple[Any
     A method of a NumPy scalar is that of an array: the rules are the same.
     """
     target = node.func
-    if type(target) is gast.Attribute:
+    if type(target) is not gast.Attribute:
+        known = kind(target)
+    else:
         owner = kind(target.value)
-        if isinstance(owner, K.Object) and owner.fields:
+        if isinstance(owner, (K.Static, K.Unknown)):
+            known = attribute_kind(owner, target.attr)
+        elif isinstance(owner, K.Object) and owner.fields:
             found = attribute_kind(owner, target.attr)
             return (found.value, list(node.args)) if isinstance(found, K.Static) else (None, [target.value, *node.args])
-        if not isinstance(owner, (K.Static, K.Unknown)):
+        else:
             cls = owner_type(owner)
             method = getattr(cls, target.attr, None) if cls is not None else None
             return method, [target.value, *node.args]
-        known = attribute_kind(owner, target.attr)
-    else:
-        known = kind(target)
     return known.value if isinstance(known, K.Static) else None, list(node.args)
 
 

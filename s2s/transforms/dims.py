@@ -216,7 +216,7 @@ class Sizes:
         joins: bool = False,
         rounds: Set[str] = frozenset(),
     ) -> bool:
-        """Take note of what a name is assigned; whether that changes what was known of it.
+        """Take note of what a name is assigned; whether that contradicts what was known of it.
 
         node: the value, None where nothing is known of it. operands: those of an elementwise operation.
         joins: the name is assigned in other places, too. rounds: names in terms of which nothing may be said, as the
@@ -247,7 +247,7 @@ class Sizes:
                 other.pop(name, None)
         if found is not None:
             table[name] = found
-        return old != found
+        return old not in (None, found)
 
     # --- items ---
 

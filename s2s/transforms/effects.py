@@ -159,7 +159,10 @@ class Knowledge:
         return known[stmt]
 
     def _changes_memory(self, stmt: Any) -> bool:
-        return self.writes_memory(stmt) or any(self.changes(s).memory for _, block in blocks(stmt) for s in block)
+        if self.writes_memory(stmt):
+            return True
+        nested = blocks(stmt)
+        return bool(nested) and any(self.changes(s).memory for _, block in nested for s in block)
 
     def writes_memory(self, stmt: Any) -> bool:
         """Whether a statement itself may write what expressions read, other than names; blocks are not entered."""

@@ -1,8 +1,8 @@
 """Kinds and shapes of all names, by abstract interpretation of single-assignment Core.
 
-Each statement is visited once, the body of a loop until the kinds at its head are stable. A function's result kind is
-found by example (`samples`), or by its rule's `kind`. Facts that are known before the program runs (`x.ndim`,
-`axis is None`, `isinstance(x, np.ndarray)`) get a known value, which `prune` uses to decide an `if`.
+Each statement is visited once, the body of a loop again where that changes what it has been asked for. A function's
+result kind is found by example (`samples`), or by its rule's `kind`. Facts that are known before the program runs
+(`x.ndim`, `axis is None`, `isinstance(x, np.ndarray)`) get a known value, which `prune` uses to decide an `if`.
 
 Shapes: an elementwise result has the shape of its array operand where there is one, or where all operands are known
 to share theirs. `facts.shapes` maps a name to the canonical name of its shape.
@@ -96,7 +96,8 @@ class _Inference:
         self.rounds: set[str] = set()  # the names that the loop which is visited assigns
         self.read_from: dict[str, Any] = {}  # the item read of a container that a name is
         self.owners: dict[str, str] = {}  # the array of which a name holds the shape
-        self.changed = False
+        self.early: set[str] = set()  # the names that were asked for before anything was known of them
+        self.changed = False  # whether something is known otherwise than it was asked for
         self.keys: dict[Any, str] = {}  # what has the shape that a key of `sameshape` describes
         self.lost: dict[str, tuple[str, int]] = {}  # by shape: of which it is a reduction, and the axis that it lacks
         self.looked_at: tuple[Any, Any] = None, None  # the last call that was asked for, and what it calls
@@ -135,7 +136,7 @@ class _Inference:
         new = kind if old is None else K.join(old, kind)
         if new is not old and new != old:
             self.kinds[name] = new
-            self.changed = True
+            self.changed |= old is not None or name in self.early
 
     def define_shape(self, name: str, shape: str) -> None:
         if not isinstance(self.kinds.get(name), K.Array):
@@ -146,7 +147,7 @@ class _Inference:
         new = shape if old in (None, shape) else name
         if new != old:
             self.shapes[name] = new
-            self.changed = True
+            self.changed |= old is not None
 
     def visit_Assign(self, stmt: Any) -> None:
         (target,) = stmt.targets
@@ -184,7 +185,9 @@ class _Inference:
     def reached(self, node: Any) -> bool:
         """Whether something has reached all operands: else of what meets at a target, an expression is no part yet."""
         self.looked_at = None, None  # kinds may be others than in the last round of a loop
-        return core.reads(node) & self.local <= self.kinds.keys()
+        unknown = (core.reads(node) & self.local).difference(self.kinds)
+        self.early |= unknown
+        return not unknown
 
     # --- writes into containers, before single assignment says in which version ---
 
@@ -259,7 +262,7 @@ class _Inference:
         self.stable(lambda: self.block(stmt.body), stmt)
 
     def stable(self, once: Callable[[], None], loop: Any) -> None:
-        """Visit a loop's body until nothing changes any more."""
+        """Visit a loop's body until nothing is known otherwise than it was asked for: once, where no kind changes."""
         outer, keys, rounds = self.changed, self.keys, self.rounds
         self.rounds = rounds or set(core.all_writes(loop))
         while True:
@@ -280,7 +283,10 @@ class _Inference:
 
     def kind(self, node: Any) -> Kind:
         if type(node) is gast.Name and node.id in self.local:
-            return self.kinds.get(node.id, K.UNKNOWN)
+            if node.id in self.kinds:
+                return self.kinds[node.id]
+            self.early.add(node.id)
+            return K.UNKNOWN
         method = getattr(self, f"kind_{type(node).__name__}", None)
         return K.UNKNOWN if method is None else method(node)
 

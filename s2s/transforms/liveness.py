@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import gast
 
 from s2s.core import Function
-from s2s.transforms.structure import blocks, captured, defs, uses, with_blocks
+from s2s.transforms.structure import COMPOUND, blocks, captured, defs, uses, with_blocks
 
 
 class Inner(NamedTuple):
@@ -136,7 +136,7 @@ class Liveness:
         self, stmt: Any, after: int, protected: bool, change: Callable[[Sequence[Any], int, bool], list[Any]]
     ) -> Any:
         """The statement with its blocks replaced by `change(block, live at its end, protected)`."""
-        if not blocks(stmt):
+        if type(stmt) not in COMPOUND:
             return stmt
         found = {inner.field: inner for inner in self.inner(stmt, after, protected)}
         return with_blocks(stmt, lambda field, block: change(block, found[field].out, found[field].protected))

@@ -53,7 +53,7 @@ _HEADERS: dict[type, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-_COMPOUND = frozenset({gast.If, gast.For, gast.While, gast.With, gast.Try})
+COMPOUND = frozenset({gast.If, gast.For, gast.While, gast.With, gast.Try})
 
 
 def header(stmt: Any) -> tuple[str, ...]:
@@ -97,18 +97,18 @@ def defs(stmt: Any) -> list[str]:
 
 def blocks(stmt: Any) -> list[tuple[str, list[Any]]]:
     """The nested blocks of a statement that run where it stands: all but the body of a closure."""
-    return core.nested_blocks(stmt) if type(stmt) in _COMPOUND else []
+    return core.nested_blocks(stmt) if type(stmt) in COMPOUND else []
 
 
 def statements(block: Iterable[Any]) -> list[Any]:
     """All statements of a block, nested ones after the statement that holds them."""
-    return [s for stmt in block for s in (_with_nested(stmt) if type(stmt) in _COMPOUND else (stmt,))]
+    return [s for stmt in block for s in (_with_nested(stmt) if type(stmt) in COMPOUND else (stmt,))]
 
 
 @core.noted
 def all_uses(stmt: Any) -> tuple[str, ...]:
     """The names that a statement reads, nested blocks included, as often as they are read."""
-    if type(stmt) not in _COMPOUND:
+    if type(stmt) not in COMPOUND:
         return uses(stmt)
     return (*uses(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_uses(inner)))
 
@@ -116,7 +116,7 @@ def all_uses(stmt: Any) -> tuple[str, ...]:
 @core.noted
 def all_defs(stmt: Any) -> tuple[str, ...]:
     """The names that a statement binds or unbinds, nested blocks included, as often as it does."""
-    if type(stmt) not in _COMPOUND:
+    if type(stmt) not in COMPOUND:
         return tuple(defs(stmt))
     return (*defs(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_defs(inner)))
 
@@ -145,7 +145,7 @@ def duplicate(stmts: Sequence[Any]) -> list[Any]:
 
 def with_blocks(stmt: Any, change: Callable[[str, list[Any]], list[Any]]) -> Any:
     """The statement with its blocks replaced by `change(field, block)`; itself if nothing changes."""
-    if type(stmt) not in _COMPOUND:
+    if type(stmt) not in COMPOUND:
         return stmt
     changes: dict[str, Any] = {}
     handlers = list(getattr(stmt, "handlers", ()))
