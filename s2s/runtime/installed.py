@@ -28,5 +28,5 @@ def is_installed_class(cls: type) -> bool:
 
 def is_installed_module(module: types.ModuleType) -> bool:
     """Whether a module does; one without a file is Python's own, unless it is the program."""
-    file = getattr(module, "__file__", None)
-    return file.startswith(_roots()) if file else module.__name__ != "__main__"
+    file = vars(module).get("__file__")
+    return file.startswith(_roots()) if isinstance(file, str) else module.__name__ != "__main__"

@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from s2s.errors import ArgumentError
 
@@ -31,7 +32,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 
     A cotangent that is smaller than `shape`, standing for equal values all over, is spread out.
     """
-    have = g.shape if type(g) is np.ndarray else shape_of(g)
+    have = g.shape if type(g) is ndarray else shape_of(g)
     if have == shape:
         return g
     added = len(have) - len(shape)
@@ -41,7 +42,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     elif added < 0:
         have = (1,) * -added + have
         g = np.reshape(g, have)
-    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and have[i] != 1)
+    stretched = tuple([i for i, (n, m) in enumerate(zip(shape, have)) if n == 1 and m != 1])
     if stretched:
         g = summed(g, stretched, keepdims=True)
     return g if shape_of(g) == shape else np.broadcast_to(g, shape)
@@ -49,7 +50,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 
 def summed(x: Any, axis: Any, keepdims: bool = False) -> Any:
     """`np.sum`, without its detour for arrays, which costs as much as the sum of a small one."""
-    if type(x) is np.ndarray:
+    if type(x) is ndarray:
         return np.add.reduce(x, axis, None, None, keepdims)  # type: ignore[call-overload]
     return np.sum(x, axis=axis, keepdims=keepdims)
 
@@ -104,7 +105,7 @@ def guarded_divide(numerator: Any, denominator: Any) -> Any:
 
 def _divides(x: Any) -> bool:
     """Whether a quotient by x surely is as finite as its numerator: x is positive, or one number, and not tiny."""
-    if type(x) is np.ndarray:
+    if type(x) is ndarray:
         return x.dtype.kind == "f" and x.size > 0 and bool(np.minimum.reduce(x, None) > _TINY)
     return isinstance(x, (float, np.floating)) and _TINY < abs(float(x)) < math.inf
 
@@ -115,7 +116,7 @@ _TINY = 1e-30  # a quotient by less may overflow
 def _is_finite(x: Any) -> bool:
     """Whether x surely holds finite numbers only. The sum of their squares is finite only if they are; a sum that
     overflows by itself only costs time, and a dot product gives no warning."""
-    if type(x) is np.ndarray:
+    if type(x) is ndarray:
         return x.dtype.kind in "fc" and math.isfinite(np.vdot(x, x).real)
     return isinstance(x, (float, np.floating)) and math.isfinite(x)
 

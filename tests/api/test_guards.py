@@ -143,3 +143,46 @@ def test_method_of_an_object_in_a_cell_that_is_made_anew():
         return s2s.grad(lambda x: scaling.apply(x), strict=True)
 
     assert [made(Scaling(rate))(3.0) for rate in (2.0, 3.0, 2.0)] == [1.0, 6.0, 1.0]
+
+
+def library(slope):
+    """A module that has a `__getattr__`, as NumPy has, with a function and a module that holds it."""
+    made = types.ModuleType("library")
+    made.inner = types.ModuleType("library.inner")
+    made.function = made.inner.function = slope
+    made.__getattr__ = lambda name: np.cos if name == "function" else made.inner.missing
+    return made
+
+
+class Computing(types.ModuleType):
+    function = property(lambda self: np.cos)
+
+
+LIBRARY, LATER = library(np.sin), library(np.cos)
+CHANGES = {
+    "an attribute is rebound": lambda: setattr(LIBRARY, "function", np.cos),
+    "an attribute is deleted": lambda: delattr(LIBRARY, "function"),
+    "an attribute of a module in it is rebound": lambda: setattr(LIBRARY.inner, "function", np.cos),
+    "a module in it is replaced": lambda: setattr(LIBRARY, "inner", LATER.inner),
+    "it is replaced": lambda: globals().update(LIBRARY=LATER),
+    "its class is replaced": lambda: setattr(LIBRARY, "__class__", Computing),
+}
+
+
+def of_library(x):
+    return LIBRARY.inner.function(x) + LIBRARY.function(x)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_a_module_holds_is_noticed_when_it_changes(change, monkeypatch):
+    monkeypatch.setitem(globals(), "LIBRARY", library(np.sin))
+    df = s2s.grad(of_library, strict=True)
+    assert [df(0.5) for _ in range(3)] == [2 * np.cos(0.5)] * 3
+    CHANGES[change]()
+    assert [df(0.5) for _ in range(3)] == [second_slope() for _ in range(3)]
+
+
+def second_slope():
+    """The derivative of `of_library` by what its names mean now."""
+    slopes = {np.sin: np.cos(0.5), np.cos: -np.sin(0.5)}
+    return slopes[LIBRARY.inner.function] + slopes[LIBRARY.function]
