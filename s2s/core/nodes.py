@@ -68,7 +68,7 @@ def path(dotted: str) -> gast.expr:
 
 
 def attribute(value: str | gast.expr, attr: str) -> gast.Attribute:
-    return _node(gast.Attribute, value=atom(value), attr=attr, ctx=_CONTEXTS[gast.Load])  # type: ignore[no-any-return]
+    return _node(gast.Attribute, value=atom(value), attr=attr, ctx=_CONTEXTS[gast.Load])
 
 
 def call(function: str | gast.expr, *args: Any, **keywords: Any) -> gast.Call:
@@ -78,7 +78,7 @@ def call(function: str | gast.expr, *args: Any, **keywords: Any) -> gast.Call:
 
 
 def binary(left: Any, op: type, right: Any) -> gast.BinOp:
-    return _node(gast.BinOp, left=atom(left), op=op(), right=atom(right))  # type: ignore[no-any-return]
+    return _node(gast.BinOp, left=atom(left), op=op(), right=atom(right))
 
 
 def subscript(value: Any, index: Any, ctx: type = gast.Load) -> gast.Subscript:
