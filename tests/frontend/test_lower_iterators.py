@@ -77,6 +77,17 @@ def test_zip_with_count_and_islice():
     same(f, *((a, 3) for a in lists()), ({1: 2, 3: 4, 5: 6}, 3))
 
 
+def test_zip_with_repeat():
+    def f(a, n):
+        first = [x * k for x, k in zip(a, itertools.repeat(t("same", n)))]
+        second = [(k, i, x, j) for k, i, x, j in zip(itertools.repeat(n), itertools.count(), a, itertools.repeat(a))]
+        for x, k in zip(itertools.islice(a, 1, None), itertools.repeat(len(a))):
+            first.append(x - k)
+        return first, second
+
+    same(f, *((a, 3) for a in lists()))
+
+
 def test_sorted():
     def f(a, n):
         t("sorted", sorted(a))

@@ -13,10 +13,11 @@ them, `weights` a list of both, `rows` a list of pairs of numbers; `picks` is an
 from __future__ import annotations
 
 import linecache
-import math
 import random
 import re
-from collections import Counter, deque
+import sys
+import types
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -66,6 +67,7 @@ class Writer:
     indices: names of the surrounding loops that count within 0 to 3.
     """
 
+    signature = SIGNATURE
     length = 2, 5  # the statements of a program that are in no block, at least and at most
 
     def __init__(self, seed: int, nesting: int = 3) -> None:
@@ -78,7 +80,7 @@ class Writer:
         self.made = 0
 
     def program(self) -> Program:
-        self.lines.append(f"def f({SIGNATURE}):")
+        self.lines.append(f"def f({self.signature}):")
         self.write_start()
         for _ in range(self.random.randint(*self.length)):
             self.statement(1, self.nesting, False)
@@ -93,6 +95,11 @@ class Writer:
             "a + b * c", "c + np.sum(u * v)", "a * b + np.mean(v) + np.sum(q)", "b + math.tanh(a) * np.sum(u)",
             "c * (m @ v)[1]",
         ])  # fmt: skip
+
+    @staticmethod
+    def arguments(seed: int) -> tuple[Any, ...]:
+        """Arguments for the program of a seed."""
+        return arguments(seed)
 
     # --- expressions ---
 
@@ -366,6 +373,31 @@ class Writer:
         self.add(depth, f"{self.name('s')} = {inner}({self.name('s')})", "closure")
 
 
+IMPORTS = """import bisect, contextlib, copy, dataclasses, functools, itertools, math, operator, types
+from collections import deque
+
+import numpy as np
+
+import s2s
+from tests.programs.classes import *
+
+SCALE, RATES, WEIGHTS, COUNT = 0.6, [0.5, 0.25], np.array([0.4, -0.3, 0.2, 0.1]), 0
+
+
+@contextlib.contextmanager
+def noted(k):
+    yield k * 0.7
+
+
+def running(values):
+    total = 0.0
+    for v in values:
+        total = total * 0.5 + v
+        yield total
+
+
+model = Model(np.array([0.4, -0.3, 0.2, 0.7]), 0.2)
+"""
 _count = 0
 
 
@@ -374,12 +406,12 @@ def define(program: Program | str) -> Any:
     global _count
     _count += 1
     body = program if isinstance(program, str) else program.text
-    text = f"import math\nfrom collections import deque\nimport numpy as np\n{HELPERS}\n\n{body}"
+    text = f"{IMPORTS}\n{HELPERS}\n\n{body}"
     name = f"<program {_count}>"
     linecache.cache[name] = len(text), None, text.splitlines(True), name
-    namespace: dict[str, Any] = {"__name__": "programs", "math": math, "deque": deque, "np": np}
-    exec(compile(text, name, "exec"), namespace)
-    return namespace["f"]
+    module = sys.modules["programs"] = types.ModuleType("programs")
+    exec(compile(text, name, "exec"), vars(module))
+    return vars(module)["f"]
 
 
 # The precisions of a, b, and all arrays.

@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.programs.containers import ContainerWriter
-from tests.programs.generator import Writer, arguments, define
+from tests.programs.generator import Writer, define
 from tests.programs.inplace import InplaceWriter
+from tests.programs.language import LanguageWriter
 from tests.programs.lists import ListWriter
 from tests.programs.shrink import shrunk
 from tests.programs.tries import TryWriter
@@ -27,6 +28,7 @@ WRITERS: dict[str, tuple[type[Writer], str]] = {
     "inplace": (InplaceWriter, "programs that write in place"),
     "lists": (ListWriter, "programs of lists that change"),
     "containers": (ContainerWriter, "programs of dicts and lists"),
+    "language": (LanguageWriter, "programs of the whole language"),
     "tries": (TryWriter, "programs of exceptions"),
 }
 SECOND = 5  # one in so many programs is differentiated twice
@@ -73,10 +75,12 @@ def explore(
         found.constructs.update(program.constructs.keys())
         try:
             with limited(60):
-                outcome = verify(define(program), arguments(seed), each_stage=each_stage, second=seed % SECOND == 0)
+                outcome = verify(
+                    define(program), writer.arguments(seed), each_stage=each_stage, second=seed % SECOND == 0
+                )
         except (Exception, TimeUp) as error:
             failure = Failure(seed, program.text, error)
-            found.failures.append(smaller(failure, each_stage) if small else failure)
+            found.failures.append(smaller(failure, writer, each_stage) if small else failure)
             continue
         for what in ("compiled", "raised", "refused", "finite", "kink", "second"):
             found.counts[what] += getattr(outcome, what)
@@ -87,14 +91,14 @@ def explore(
     return found
 
 
-def smaller(failure: Failure, each_stage: bool) -> Failure:
+def smaller(failure: Failure, writer: type[Writer], each_stage: bool) -> Failure:
     """The failure of a small program that fails as this one does."""
     seed, failures = failure.seed, {failure.text: failure.error}
 
     def fails(candidate: str) -> bool:
         try:
             with limited(10):
-                verify(define(candidate), arguments(seed), each_stage=each_stage, second=seed % SECOND == 0)
+                verify(define(candidate), writer.arguments(seed), each_stage=each_stage, second=seed % SECOND == 0)
         except TimeUp:
             return False
         except Exception as other:

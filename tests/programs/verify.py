@@ -80,7 +80,7 @@ def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
 
 
 def is_float(leaf: Any) -> bool:
-    return np.asarray(leaf).dtype.kind == "f" and not isinstance(leaf, str)
+    return isinstance(leaf, (float, np.generic, np.ndarray)) and np.asarray(leaf).dtype.kind == "f"
 
 
 def differentiable(args: Sequence[Any]) -> list[int]:

@@ -84,30 +84,35 @@ def _longest(low: Lowering, node: Any) -> Any:
 
 @makes(zip)
 def _zipped(low: Lowering, node: Any) -> Any:
-    """`zip` with `strict=True`, or with `count` or `islice` among its operands; any other stays as it is."""
-    special = [_is_call(low, a, itertools.count) or _is_call(low, a, itertools.islice) for a in node.args]
+    """`zip` with `strict=True`, or with `count`, `repeat` or `islice` among its operands; any other stays as it is."""
+    endless = (itertools.count, itertools.repeat)
+    special = [any(_is_call(low, a, f) for f in (*endless, itertools.islice)) for a in node.args]
     strict = [k.arg for k in node.keywords] == ["strict"] and isinstance(node.keywords[0].value, gast.Constant)
     if not node.args or not (any(special) or strict) or (node.keywords and not strict):
         return None
     counted = {i: _counted(a) for i, a in enumerate(node.args) if _is_call(low, a, itertools.count)}
-    if None in counted.values() or len(counted) == len(node.args):
+    repeated = {i for i, a in enumerate(node.args) if _is_call(low, a, itertools.repeat)}
+    if None in counted.values() or len(counted) + len(repeated) == len(node.args):
         return None
-    held = [_part(low, a) for i, a in enumerate(node.args) if i not in counted]
+    operands = {i: _part(low, a) for i, a in enumerate(node.args) if i not in counted}
+    held = [operand for i, operand in operands.items() if i not in repeated]
     if strict and node.keywords[0].value.value and len(node.args) > 1:
-        if counted:
-            raise low.refuse("`count` in a strict `zip`", node)
+        if counted or repeated:
+            raise low.refuse("`count` or `repeat` in a strict `zip`", node)
         low.emit(gast.Expr(call(low.bind("require_equal_lengths", require_equal_lengths), held)))
     hints = [f"item{k}·" for k in range(len(held))]
     target, items = named(*hints)
     source = held[0] if len(held) == 1 else call(low.bind("zip", zip), held)
     values = iter(items.elts if len(held) > 1 else [items])
+    number: Any = None
     if counted:
         index, number = named("i·")
         source = call(low.bind("enumerate", enumerate), [source])
         target = gast.Tuple([index, target], gast.Store())
-        parts = [_number(number, counted[i]) if i in counted else next(values) for i in range(len(node.args))]
-    else:
-        parts = list(values)
+    parts = [
+        _number(number, counted[i]) if i in counted else operands[i] if i in repeated else next(values)
+        for i in range(len(node.args))
+    ]
     return genexp(gast.Tuple(parts, gast.Load()), clause(target, source))
 
 
@@ -130,7 +135,11 @@ def _number(index: Any, counted: Any) -> Any:
 
 
 def _part(low: Lowering, node: Any) -> Any:
-    """An operand, evaluated now: a part of a sequence by `islice` is a slice of it."""
+    """An operand, evaluated now: a part of a sequence by `islice` is a slice of it; of `repeat`, what it repeats."""
+    if _is_call(low, node, itertools.repeat):
+        if len(node.args) != 1 or node.keywords:
+            raise low.refuse("`repeat` of so many times in `zip`", node)
+        return low.atom(node.args[0], "same")
     if not _is_call(low, node, itertools.islice):
         (iterable,) = evaluated(low, node)
         if not isinstance(iterable, gast.Name):

@@ -70,7 +70,9 @@ def running(low: Lowering, call: Any) -> Running | None:
     known = low.generators.get(low.names.mangle(call.func.id)) if isinstance(call.func, gast.Name) else None
     if known is not None:
         node, around = known.node, known.renamed
-    elif inspect.isgeneratorfunction(function) and function.__globals__ is low.names.scope.globals:
+    elif inspect.isgeneratorfunction(function):
+        if function.__globals__ is not low.names.scope.globals:
+            raise low.refuse(f"the generator function {function.__name__}, which is one of another module,", call)
         if function.__closure__ or function.__defaults__ or function.__kwdefaults__:
             raise low.refuse("a generator function with defaults, or of another function,", call)
         node, around = find_any(function).node, {}
