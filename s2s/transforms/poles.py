@@ -82,6 +82,8 @@ class _Poles:
         found = self.regions.read(name)
         if found is None or K.ndim_of(self.kind(name)) != 0 or not self.regions.untouched(name):
             return False
+        if not self.regions.is_one_array(found[0]):
+            return False
         ends = [end for interval in found[1] for end in interval]
         if len(found[1]) != 2 or ends[0] is None or ends.count(ends[0]) != 4:
             return False  # it is not on the diagonal

@@ -8,6 +8,7 @@ or later. Dependence tests of this kind: Allen and Kennedy, "Optimizing Compiler
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ from s2s.core import Function
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
 from s2s.transforms.conduct import module_of
+from s2s.transforms.copies import assignments
 from s2s.transforms.dims import Term, names_of
 from s2s.transforms.intervals import Intervals, Region
 from s2s.transforms.operations import Operations
@@ -217,7 +219,12 @@ class Regions(Intervals):
         """
         stmt: Any = self.definitions.get(name)
         found, loops = self.read(name), () if stmt is None else self.around[id(stmt)]
-        if found is None or found[0] not in self.storages.values() or len(loops) != 1:
+        if (
+            found is None
+            or found[0] not in self.storages.values()
+            or len(loops) != 1
+            or not self.is_one_array(found[0])
+        ):
             return None, None
         (loop,), array = loops, stmt.value.value
         if K.ndim_of(self.operations.kind(core.name(name))) != 0 or not self.runs_over(loop, array):
@@ -225,6 +232,16 @@ class Regions(Intervals):
         writers = [w for w in self.writes.get(self.aliases.find(found[0]), ()) if loop in self.around[id(w)]]
         stands = all(self.spared(*found, stmt, writer) for writer in writers)
         return (stmt.value, loop) if stands else (None, None)
+
+    def is_one_array(self, name: str) -> bool:
+        """Whether a name stands for one array, whatever loops do: it is assigned once at most, outside of them."""
+        stmt = self.definitions.get(name)
+        return stmt is None or (self.times[name] == 1 and not self.around[id(stmt)])
+
+    @cached_property
+    def times(self) -> Counter[str]:
+        """How often names are assigned."""
+        return assignments(self.operations.fn)
 
     def runs_over(self, loop: Any, array: Any) -> bool:
         """Whether a loop has as many rounds as an array has items, but for two."""

@@ -7,8 +7,11 @@ infinity must be zero. The guard costs a pass over the array, so it is written o
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import lru_cache
 from typing import Any
 
 import gast
@@ -17,6 +20,9 @@ import numpy as np
 from s2s import core, rules
 from s2s import kinds as K
 from s2s.rules.arithmetic import POWERS
+from s2s.runtime import stores
+from s2s.runtime.numeric import unbroadcast
+from s2s.transforms.callee import operation
 from s2s.transforms.operations import Operations, boolean_index
 from s2s.transforms.usercalls import callee_of
 
@@ -28,6 +34,18 @@ SELECTING = {
 }  # fmt: skip
 
 
+# These are not finite where an operand is not, or an entry of it.
+HANDING_ON = {
+    np.sum, np.ndarray.sum, np.mean, np.ndarray.mean, sum, math.fsum, float, np.cumsum, np.ndarray.cumsum,
+    np.linalg.norm, np.var, np.ndarray.var, np.std, np.ndarray.std, np.dot, np.ndarray.dot, np.matmul, np.outer,
+    np.inner, np.vdot, np.tensordot, np.reshape, np.ndarray.reshape, np.ravel, np.ndarray.ravel, np.ndarray.flatten,
+    np.ndarray.T,
+    np.transpose, np.ndarray.transpose, np.swapaxes, np.ndarray.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
+    np.ndarray.squeeze, np.broadcast_to, np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack,
+    np.block, np.flip, np.flipud, np.fliplr, np.roll, np.rot90, np.array, np.asarray, np.asanyarray,
+    np.ascontiguousarray, np.ndarray.astype, np.ndarray.item, np.full, np.full_like, list, tuple, unbroadcast,
+    stores.private,
+}  # fmt: skip
 # What a program that calls one of these is given may hold entries that are no numbers.
 MISSING_DATA = {
     np.isnan, np.isfinite, np.isinf, np.nan_to_num, np.nansum, np.nanmean, np.nanprod, np.nanvar, np.nanstd, np.nanmax,
@@ -199,14 +217,47 @@ def _fractional(value: Any, operations: Operations) -> bool:
 
 
 def may_drop(name: str, value: Any, operations: Operations) -> bool:
-    """Whether an operation may be finite though its operand of a name is not."""
+    """Whether an operation may be finite though its operand of a name is not.
+
+    Of functions that work element by element, this is asked of the function itself; of others, few are known not to.
+    """
     if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.MatMult)):
         return any(_mask(operand, operations) for operand in (value.left, value.right))
     if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Div):
         return name in core.reads(value.right)  # a quotient by infinity is zero
     if _is_users(value, operations):
         return True
-    return operations.function(value) in SELECTING or any(k.arg == "where" for k in getattr(value, "keywords", ()))
+    function, operands, keywords = operation(value, operations.kind, operations.local)
+    if function is None:
+        return False  # a display
+    if function in SELECTING or "where" in keywords:
+        return True
+    rule = rules.find(function)
+    if rule is None or not rule.bodies or function in POWERS:
+        return function not in HANDING_ON and function not in POWERS
+    at = [i for i, operand in enumerate(operands) if getattr(operand, "id", None) == name]
+    number = 1.0 + 1.0j if (K.dtype_of(operations.kind(core.name(name))) or K.FLOAT.dtype).kind == "c" else 1.0
+    return not at or any(_is_finite_at_infinity(function, len(operands), i, number) for i in at)
+
+
+@lru_cache(maxsize=1000)
+def _is_finite_at_infinity(function: Any, count: int, at: int, number: complex) -> bool:
+    """Whether a function that works element by element is finite somewhere though an operand of it is not.
+
+    number: one of the kind of the operand.
+    """
+    parts = [np.inf, -np.inf] if number == 1.0 else [complex(np.inf, 1.0), complex(-np.inf, 1.0), complex(1.0, np.inf)]
+    for infinite, other in itertools.product(parts, (-2.0, 0.5, 2.0)):
+        operands = [np.array(infinite if i == at else other) for i in range(count)]
+        try:
+            with np.errstate(all="ignore"):
+                if np.isfinite(function(*operands)):
+                    return True
+        except (ValueError, OverflowError):
+            pass  # so does the program then
+        except TypeError:
+            return True
+    return False
 
 
 def _mask(operand: Any, operations: Operations) -> bool:

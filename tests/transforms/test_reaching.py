@@ -316,7 +316,42 @@ def counted_from_the_end(x, n):
     return total + np.sum(np.log(np.diagonal(a)))
 
 
+def diagonal_of_the_other(x, n):
+    a, b = np.outer(x, x) + 4.0, np.outer(x, x) + 5.0
+    total = x[0]
+    for k in range(n - 1):
+        a[k, k] = x[k + 1]
+        total = total + np.tanh(x[0] / a[k, k])
+        a, b = b, a
+    return total + np.sum(np.log(np.diagonal(a)))
+
+
+def to_minus_one(x, n):
+    return np.sum(np.expm1(np.log(x)) * x[0])
+
+
+def to_zero(x, n):
+    return np.sum(np.exp2(np.log(x)) * x[0])
+
+
+def to_an_angle(x, n):
+    return np.sum(np.arctan2(np.log(x), 2.0))
+
+
+def to_the_other_operand(x, n):
+    return np.sum(np.logaddexp2(np.log(x), x[2]))
+
+
+def inverted(x, n):
+    return np.sum(np.linalg.inv(np.reshape(x[0] / x[1], (1, 1)))) + x[2]
+
+
+def left_out(x, n):
+    return np.sum(np.delete(x[0] / x, 1)) + np.sum(np.repeat(x[0] / x, [1, 0, 2, 1]))
+
+
 GUARDED = [
+    diagonal_of_the_other, to_minus_one, to_zero, to_an_angle, to_the_other_operand, inverted, left_out,
     beside_a_logarithm_of_something_else, beside_a_logarithm_on_a_branch, beside_a_logarithm_that_is_dropped,
     beside_the_logarithm_of_the_last, beside_the_diagonal, overwritten_on_the_diagonal, diagonal_before_the_write,
     another_diagonal, counted_from_the_end, read_on_a_branch_and_overwritten, last_returned, overwritten,
