@@ -47,7 +47,12 @@ def rfft_vjp(g, ans, a, n=None, axis=-1, norm=None, out=None):
 @linear(np.fft.irfft, wrt="a")
 def irfft_vjp(g, ans, a, n=None, axis=-1, norm=None, out=None):
     half = np.fft.ihfft(g, axis=axis, norm=norm)
-    return fitted_to(mirror_counts(ans, axis, half.real.dtype) * half, np.shape(a))
+    return real_for_real(fitted_to(mirror_counts(ans, axis, half.real.dtype) * half, np.shape(a)), a)
+
+
+def real_for_real(a_bar, a):
+    """The cotangent of a spectrum, of which nothing but the real part moves where it is given as real numbers."""
+    return a_bar if np.iscomplexobj(a) else np.real(a_bar)
 
 
 @decompose(np.fft.hfft)
@@ -103,7 +108,7 @@ def irfftn_vjp(g, ans, a, s=None, axes=None, norm=None, out=None):
     over = all_transformed(np.ndim(a), s, axes)
     half = np.fft.ihfft(g, axis=over[-1], norm=norm)
     half = mirror_counts(ans, over[-1], half.real.dtype) * half
-    return fitted_to(np.fft.ifftn(half, axes=over[:-1], norm=norm), np.shape(a))
+    return real_for_real(fitted_to(np.fft.ifftn(half, axes=over[:-1], norm=norm), np.shape(a)), a)
 
 
 @decompose(np.fft.fft2)

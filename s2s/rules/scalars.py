@@ -245,7 +245,7 @@ def nextafter(ans, x, y, *, steps=None):
 
 @vjp(math.fsum, wrt="seq", containers="seq", kind=a_float)
 def fsum_vjp(g, ans, seq):
-    return [g for _ in seq]
+    return as_given([g for _ in seq], seq)
 
 
 @jvp(math.fsum, wrt="seq")
@@ -255,7 +255,7 @@ def fsum_jvp(seq_dot, ans, seq):
 
 @vjp(math.prod, wrt="iterable", containers="iterable")
 def prod_vjp(g, ans, iterable, *, start=1):
-    return [g * start * math.prod(others) for others in leaving_one_out(iterable)]
+    return as_given([g * start * math.prod(others) for others in leaving_one_out(iterable)], iterable)
 
 
 @vjp(math.prod, wrt="start")
@@ -284,9 +284,9 @@ def dist_vjp_q(g, ans, p, q):
     return as_given([guarded_divide(g * (b - a), ans) for a, b in zip(p, q, strict=True)], q)
 
 
-def as_given(cotangents, point):
-    """Cotangents of the coordinates of a point: an array for an array."""
-    return cotangents if isinstance(point, (list, tuple)) else np.array(cotangents)
+def as_given(cotangents, items):
+    """Cotangents of the items of a sequence: an array for an array."""
+    return cotangents if isinstance(items, (list, tuple)) else np.array(cotangents)
 
 
 @jvp(math.dist, wrt="p")

@@ -9,6 +9,7 @@ The functions asked about only compute: that they run once more is seen by nobod
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -51,15 +52,16 @@ def store(owner: Any, index: Any, value: Any) -> None:
         owner.copy()[index] = value
 
 
-def augment(function: Callable[[Any, Any], Any], target: Any, value: Any) -> None:
-    """An in-place operation on a copy of its target."""
-    function(target.copy() if isinstance(target, (np.ndarray, list, dict, set)) else target, value)
+def augment(function: Callable[[Any, Any], Any], target: Any, value: Any) -> Any:
+    """What an in-place operation makes of a copy of its target."""
+    if isinstance(target, (np.ndarray, list, dict, set)):
+        return function(target.copy(), value)
+    return function(copy.deepcopy(target), value)  # which is itself, but for objects of other classes
 
 
 def augment_item(function: Callable[[Any, Any], Any], owner: Any, index: Any, value: Any) -> None:
-    """`owner[index] += value` on a copy."""
-    copy = owner.copy()
-    copy[index] = function(copy[index], value)
+    """`owner[index] += value` on copies of the owner and of the item."""
+    store(owner, index, augment(function, owner[index], value))
 
 
 def unpack(value: Any, count: int) -> None:

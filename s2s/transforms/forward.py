@@ -80,7 +80,7 @@ class _Forward:
         kind = self.kind(atom)
         if kind == K.NEVER:
             return atom  # `absent`
-        if K.children(kind) is not None:
+        if K.children(kind) is not None or isinstance(kind, K.Unknown):
             zero: Any = core.call(self.namer.bind("zero_tangent", pytree.zero_tangent), atom)
         elif isinstance(kind, (K.Array, K.Numeric)) and (K.dtype_of(kind) or K.FLOAT.dtype).kind in "fc":
             zero = core.call(self.namer.numpy("zeros_like"), atom)

@@ -12,19 +12,23 @@ from typing import Any
 
 import gast
 
-from s2s import core
+from s2s import core, rules
 from s2s import kinds as K
 from s2s.core import Function, Origin
 from s2s.errors import NotCompiled, S2SError, UnsupportedSyntaxError
 from s2s.kinds import Kind
+from s2s.runtime.catching import caught
 from s2s.runtime.written import HINT, MADE_OF_TEXT
 from s2s.transforms.operations import Operations
 from s2s.transforms.usercalls import user_callee
 
-# Functions of text, and of containers of text, whose number says where something stands or how much there is of it.
+# Functions of text, and of containers of text, whose result says where something stands, how much there is of it, or
+# what it is; and those that make text of it.
 _DECIDING = {
-    len, str.find, str.rfind, str.index, str.rindex, str.count, list.index, list.count, tuple.index, tuple.count
+    len, str.find, str.rfind, str.index, str.rindex, str.count, list.index, list.count, tuple.index, tuple.count,
+    isinstance, type, bool, hasattr, caught,
 }  # fmt: skip
+_WRITING = {str, repr, ascii, format, print}
 
 
 def is_text(kind: Kind) -> bool:
@@ -80,7 +84,12 @@ class _Texts:
             if self.makes(stmt.value):
                 self.note_numbers(names, stmt)
         elif read & self.varied:
-            self.add(names, lambda kind: is_text(kind) or (holds_text(kind) and not self.varied & set(names)))
+            may = self.varied.isdisjoint(names) and not self.has_rule(stmt.value)
+            self.add(names, lambda kind: is_text(kind) or (may and holds_text(kind)))
+
+    def has_rule(self, node: Any) -> bool:
+        """Whether an expression calls a function with a rule, whose result is no text but by its kind."""
+        return isinstance(node, gast.Call) and rules.find(self.operations.function(node)) is not None
 
     def add(self, names: Sequence[str], chosen: Callable[[Kind], bool]) -> None:
         self.texts.update(n for n in names if chosen(self.operations.kind(core.name(n))))
@@ -94,7 +103,7 @@ class _Texts:
     def makes(self, node: Any) -> bool:
         """Whether an expression is more than a choice or a display of what there is."""
         if isinstance(node, gast.Call):
-            return self.operations.function(node) not in _DECIDING
+            return self.operations.function(node) not in _DECIDING | _WRITING
         return isinstance(node, (gast.BinOp, gast.UnaryOp))
 
     def note_numbers(self, names: Sequence[str], stmt: Any) -> None:

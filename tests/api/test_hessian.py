@@ -98,6 +98,24 @@ def test_hessian_by_several_parameters(rng):
     np.testing.assert_allclose(ww, by_differences(lambda w: weighed(w, x), w), atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.rot90(x) * 2.0),
+        lambda x: np.sum(np.take(x, [0, 1])),
+        lambda x: np.sum(np.tensordot(x, np.ones((2, 2)))),
+        lambda x: np.trace(np.diag(x[0])),
+    ],
+)  # fmt: skip
+def test_derivatives_of_what_does_not_move_are_zeros_in_its_shape(f, rng):
+    x = rng.normal(size=(2, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)
+        np.testing.assert_array_equal(s2s.jvp(s2s.grad(f), (x,), (x,))[1], np.zeros((2, 2)))
+        np.testing.assert_array_equal(s2s.linearize(s2s.grad(f), x)[1](x), np.zeros((2, 2)))
+        np.testing.assert_array_equal(s2s.hessian(f)(x), np.zeros((2, 2, 2, 2)))
+
+
 def test_hessian_of_numbers_one_element_values_and_empty_arrays():
     assert s2s.hessian(lambda x: x**3, strict=True)(2.0) == 12.0
     np.testing.assert_array_equal(s2s.hessian(lambda x: x[:1] ** 2, strict=True)(np.ones(2)), [[2, 0], [0, 0]])

@@ -82,6 +82,9 @@ def check(
         cotangent = rule.vjps[parameter](g, ans, *positional, **keywords)
         shapes = [np.shape(a) for a in leaves(value)]
         assert [np.shape(c) for c in leaves(cotangent)] == shapes, f"cotangent of {parameter}"
+        assert isinstance(cotangent, (list, tuple)) <= isinstance(value, (list, tuple)), f"a list for {parameter}"
+        real = not any(np.iscomplexobj(leaf) for leaf in (*leaves(ans), *leaves(value)))
+        assert not (real and any(map(np.iscomplexobj, leaves(cotangent)))), f"a complex cotangent of real {parameter}"
         there, back = inner(g, tangent), inner(cotangent, direction)
         epsilon = np.sqrt(np.finfo(np.asarray(leaves(direction)[0]).dtype).eps)
         assert abs(there - back) <= epsilon * 10 * (1 + abs(there)), f"{parameter}: {there} and {back}"

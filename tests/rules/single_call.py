@@ -122,12 +122,13 @@ def leaf_names(node: ast.expr, values: Mapping[str, Any]) -> Any:
 def gradient(call: SingleCall, g: Any, values: Mapping[str, Any]) -> list[Any]:
     """The gradients of `sum(real(g * ans))` by the arguments."""
     found = {name: np.zeros_like(np.asarray(value)) for name, value in values.items()}
+    real = not any(map(np.iscomplexobj, catalog.leaves(call.ans)))
     args, kwargs = call.rule.spread(call.bound)
     for parameter, name in call.names.items():
         if not has_names(name) or call.rule.zero or parameter in call.rule.zeros:
             continue
         assert_nested(name, parameter, call.rule)
-        collect(found, name, call.rule.vjps[parameter](g, call.ans, *args, **kwargs))
+        collect(found, name, call.rule.vjps[parameter](g, call.ans, *args, **kwargs), real)
     return list(found.values())
 
 
@@ -156,13 +157,15 @@ def assert_nested(name: Any, parameter: str, rule: Rule) -> None:
         assert parameter in rule.containers, f"{rule.name} should declare that {parameter} is a container"
 
 
-def collect(found: dict[str, Any], name: Any, cotangent: Any) -> None:
-    """Add a cotangent to the gradients of the arguments that it belongs to."""
+def collect(found: dict[str, Any], name: Any, cotangent: Any, real: bool) -> None:
+    """Add a cotangent to the gradients of the arguments that it belongs to. real: whether the result is."""
     if isinstance(name, (list, tuple)):
         for item, part in zip(name, cotangent, strict=True):
-            collect(found, item, part)
+            collect(found, item, part, real)
     elif isinstance(name, str):
+        assert not isinstance(cotangent, (list, tuple)), "cotangents of an array are an array"
         part = np.asarray(cotangent)
+        assert np.iscomplexobj(found[name]) or not (real and np.iscomplexobj(part)), "a complex cotangent of reals"
         assert part.shape == found[name].shape, f"cotangent of {part.shape} for an argument of {found[name].shape}"
         found[name] = found[name] + (part if np.iscomplexobj(found[name]) else part.real)
 

@@ -39,11 +39,27 @@ OTHERS = [
     ("np.polydiv(a, b)", X[:5], W[:3]), ("np.polydiv(a, b)", X[:5], W[:1]), ("np.polydiv(a, b)", X[:2], W[:3]),
     ("np.i0(a)", 3 * X), ("np.i0(a)", 0.3), ("math.dist(a, b)", X[:3], W[:3]),
 ]  # fmt: skip
+# Where a list is expected and an array is given, the cotangent is an array, which two uses add up.
+ARRAYS_FOR_LISTS = [
+    (f"{call} + {call.replace('(a', '(a * a')}", V)
+    for call in (
+        "math.fsum(a)", "math.prod(a)", "math.dist(a, a[::-1] - 1.0)", "sum(a)", "max(a)", "min(a)", "sorted(a)[1]",
+        "np.array(list(a))", "np.asarray(a)", "np.ascontiguousarray(a)",
+    )
+] + [
+    (f"{call} * {call.replace('(a', '(a * a')}", M)
+    for call in (
+        "np.concatenate(a)", "np.stack(a)", "np.vstack(a)", "np.hstack(a)", "np.dstack(a)", "np.column_stack(a)",
+        "np.block(a)",
+    )
+]  # fmt: skip
 SINCE = [("np.unstack(a)", M), ("np.unstack(a, axis=1)", M), ("np.unique_values(np.concatenate([a, a]))", X)]
 SINCE = [call for call in SINCE if hasattr(np, call[0].split("(")[0].removeprefix("np."))]
 
 
-@pytest.mark.parametrize("call", [*GRIDS, *AT_LEAST, *HISTOGRAMS, *OTHERS, *SINCE], ids=lambda c: c[0])
+@pytest.mark.parametrize(
+    "call", [*GRIDS, *AT_LEAST, *HISTOGRAMS, *OTHERS, *ARRAYS_FOR_LISTS, *SINCE], ids=lambda c: c[0]
+)
 def test_in_all_modes(call):
     assert_all_modes(*call, x=X, y=W, mask=MASK)
 

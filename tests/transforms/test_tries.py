@@ -309,6 +309,44 @@ def test_writes_into_buffers():
     holds(f, (x, 2), (x, 3), (x, 5))
 
 
+def test_an_item_that_is_updated_in_place_is_updated_once():
+    def of_a_list(x, n):
+        items = [x * 1.0, x * 2.0]
+        try:
+            items[n] += x
+            items[0] *= items[1]
+        except IndexError:
+            items.append(x)
+        return np.sum(items[0] * items[1]) * len(items)
+
+    def of_a_dict(x, n):
+        table = {"a": x * 1.0, "b": x * 2.0}
+        try:
+            table["a"] *= x
+            table["b"] -= table["a"] * (1.0 / n)
+        except ZeroDivisionError:
+            table["a"] = x
+        return np.sum(table["a"] * table["b"])
+
+    def of_a_list_in_a_list(x, n):
+        rows = [[x * 1.0], [x * 2.0]]
+        try:
+            rows[n][0] += x
+            rows[n] += [x * 3.0]
+        except IndexError:
+            rows.append([x])
+        return np.sum(rows[0][0] * rows[1][-1]) * len(rows) * len(rows[0])
+
+    x = np.random.default_rng(13).uniform(0.5, 1.5, 3)
+    for f in (of_a_list, of_a_dict, of_a_list_in_a_list):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", s2s.FallbackWarning)
+            for n in (0, 1, 2):
+                value, gradient = s2s.value_and_grad(f)(x, n)
+                assert value == f(x, n)
+                np.testing.assert_allclose(gradient, slope(f, (x, n)), rtol=1e-6, atol=1e-7)
+
+
 def test_floating_point_errors():
     def f(x, s):
         with np.errstate(divide="raise"):
