@@ -63,7 +63,8 @@ class _Table:
         self.in_memory: set[str] = set()
         self.holders: dict[Any, str] = {}
 
-    def hold(self, name: str, value: Any, effects: Effects) -> None:
+    def hold(self, name: str, value: Any, effects: Effects, found: bool) -> None:
+        """found: whether another operation of this form may take the name's value."""
         read = loads(value)
         if name in read:
             return
@@ -75,7 +76,8 @@ class _Table:
             self.copies[name] = value
         else:
             self.operations[name] = value
-            self.holders.setdefault(key(value), name)
+            if found:
+                self.holders.setdefault(key(value), name)
 
     def drop(self, names: Iterable[str]) -> None:
         """Names are assigned: forget what they held, and what was held in terms of them."""
@@ -194,11 +196,13 @@ class _Propagation:
             return
         copy = copied(stmt)
         if copy is None:
-            effects = self.known.effects(stmt.value, is_reverse(stmt))
+            ours = is_reverse(stmt)
+            effects = self.known.effects(stmt.value, ours)
             if not effects.writes:
-                self.table.hold(name, stmt.value, effects)
+                # The program's own reads of items stay in its expressions.
+                self.table.hold(name, stmt.value, effects, ours or type(stmt.value) is not gast.Subscript)
         elif self.may_replace(name, copy[1], stmt):
-            self.table.hold(name, copy[1], Effects())
+            self.table.hold(name, copy[1], Effects(), True)
 
     def may_replace(self, name: str, value: Any, stmt: Any) -> bool:
         """Whether a copy is ours, not one that the user wrote to give a value another name."""
@@ -221,7 +225,7 @@ class _Propagation:
             if shorter is value:
                 break
             value = self.flattened(shorter, stmt, before)
-        holder = self.table.holders.get(key(value)) if self.is_costly(value) else None
+        holder = self.table.holders.get(key(value)) if self.is_costly(name, value) else None
         if holder is not None and self.sharing.allowed(name, [holder]):
             value = core.name(holder)
         return stmt if value is stmt.value else core.rebuilt(stmt, value=value)
@@ -306,11 +310,13 @@ class _Propagation:
         elementwise = isinstance(kind, K.Array) and not isinstance(expr.op, gast.MatMult)
         return kind, self.widest(operands) if elementwise else None
 
-    def is_costly(self, value: Any) -> bool:
-        """Whether an operation is worth a name of its own rather than being done again."""
+    def is_costly(self, name: str, value: Any) -> bool:
+        """Whether the operation that gives a name its value is worth that name rather than being done again."""
         if isinstance(value, gast.Call):
             function = self.function(value)
             return isinstance(function, np.ufunc) or module_of(function) == "math"
+        if isinstance(value, gast.Subscript):  # an array makes a number of an item each time
+            return isinstance(self.kind(value.value), K.Array) and K.immutable(self.known.kinds.get(name, K.UNKNOWN))
         if not isinstance(value, gast.BinOp):
             return False
         heavy = isinstance(value.op, (gast.Pow, gast.MatMult, gast.Div))
