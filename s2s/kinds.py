@@ -297,23 +297,27 @@ def _join_numeric(a: Kind, b: Kind) -> Kind:
 
 def dtype_of(kind: Kind) -> np.dtype[Any] | None:
     """The dtype of a number or array (int and bool for Python's), None for what is no number."""
-    if isinstance(kind, (Scalar, Array, Numeric)):
-        return kind.dtype
-    return _DTYPES.get(type(kind))
+    sort = type(kind)
+    return kind.dtype if sort in _OF_NUMBERS else _DTYPES.get(sort)  # type: ignore[attr-defined]
 
 
+_OF_NUMBERS = frozenset((Scalar, Array, Numeric))
 _DTYPES: dict[type, np.dtype[Any]] = {Bool: np.dtype(bool), Int: np.dtype(int)}
 
 
 def children(kind: Kind) -> tuple[Kind, ...] | None:
     """The kinds of a container's items, None where the kind is no container."""
-    if isinstance(kind, (Tuple, List)):
-        return kind.items
-    if isinstance(kind, Sequence):
-        return (kind.item,)
-    if isinstance(kind, Dict):
-        return tuple(v for _, v in kind.items)
-    return tuple(v for _, v in kind.fields) if isinstance(kind, Record) else None
+    held = _CHILDREN.get(type(kind))
+    return None if held is None else held(kind)
+
+
+_CHILDREN: dict[type, Callable[[Any], tuple[Kind, ...]]] = {
+    Tuple: lambda kind: kind.items,
+    List: lambda kind: kind.items,
+    Sequence: lambda kind: (kind.item,),
+    Dict: lambda kind: tuple([v for _, v in kind.items]),
+    Record: lambda kind: tuple([v for _, v in kind.fields]),
+}
 
 
 def differentiable(kind: Kind) -> bool:

@@ -115,8 +115,9 @@ class _Reads:
                 self.unbound.update(core.writes(stmt))
             else:
                 self.unbound.difference_update(core.writes(stmt))
-                for _, inner in core.blocks(stmt):
-                    self.block(inner)
+                if kind is not gast.Assign:
+                    for _, inner in core.blocks(stmt):
+                        self.block(inner)
 
     def after(self, stmts: Iterable[Any]) -> set[str]:
         """The names that may be unbound after a block, if that is the one that runs."""

@@ -22,8 +22,9 @@ from s2s.core import Function
 from s2s.transforms.bound import may_read_unbound, unbound_reads
 from s2s.transforms.effects import Knowledge, tape_operation
 from s2s.transforms.renaming import without_empty_branches
-from s2s.transforms.structure import assigned, blocks, captured, defs, is_reverse, uses, with_blocks
+from s2s.transforms.structure import COMPOUND, assigned, blocks, captured, defs, is_reverse, uses, with_blocks
 
+_MOVING = frozenset((gast.Assign, gast.Expr))  # what may push on a tape or pop from it
 _FINITE = (K.Range, K.Array, K.Tuple, K.List, K.Sequence, K.Dict, K.Str)
 
 
@@ -42,9 +43,10 @@ def _kept(block: Sequence[Any], marks: _Marks, fn: Function) -> list[Any]:
             if stmt in marks.raising:
                 new.append(core.place(gast.Expr(stmt.value), core.origin_of(stmt)))
             continue
-        stmt = with_blocks(stmt, lambda _, inner: _kept(inner, marks, fn))
-        if isinstance(stmt, gast.If) and not core.is_exit(stmt):
-            stmt = without_empty_branches(stmt, fn.facts)
+        if type(stmt) in COMPOUND:
+            stmt = with_blocks(stmt, lambda _, inner: _kept(inner, marks, fn))
+            if isinstance(stmt, gast.If) and not core.is_exit(stmt):
+                stmt = without_empty_branches(stmt, fn.facts)
         if stmt is not None:
             new.append(stmt)
     return new
@@ -95,20 +97,17 @@ class _Marks:
         for stmt in block:
             if parent is not None:
                 self.parents[stmt].append(parent)
-            tape = self.tape(stmt)
+            moves = self.known.tapes and type(stmt) in _MOVING
+            tape = tape_operation(stmt.value, self.known.tapes) if moves else None
             for name in defs(stmt) if tape is None else (*defs(stmt), tape):
                 self.definers[name].append(stmt)
             if stmt in self.unsure and isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
                 self.raising[stmt] = None
             if self.has_effect(stmt, tape):
                 self.need([stmt])
-            for _, inner in blocks(stmt):
-                self.collect(inner, stmt)
-
-    def tape(self, stmt: Any) -> str | None:
-        """The tape that a statement pushes on or pops from."""
-        moves = self.known.tapes and type(stmt) in (gast.Assign, gast.Expr)
-        return tape_operation(stmt.value, self.known.tapes) if moves else None
+            if type(stmt) in COMPOUND:
+                for _, inner in blocks(stmt):
+                    self.collect(inner, stmt)
 
     def need(self, stmts: Iterable[Any]) -> None:
         for stmt in stmts:
@@ -125,11 +124,13 @@ class _Marks:
                 self.follow()
 
     def requires(self, stmt: Any) -> None:
-        self.need(self.parents.get(stmt, ()))
+        if stmt in self.parents:
+            self.need(self.parents[stmt])
         for name in uses(stmt):
             if name not in self.names:
                 self.names.add(name)
-                self.need(self.definers.get(name, ()))
+                if name in self.definers:
+                    self.need(self.definers[name])
 
     def follow(self) -> None:
         while self.waiting:
@@ -147,7 +148,7 @@ class _Marks:
         kind = type(stmt)
         if kind is gast.Expr and stmt in self.unsure:
             return True
-        if kind is gast.Pass or kind is gast.Break or core.is_exit(stmt):
+        if kind is gast.Pass or kind is gast.Break or (kind is gast.If and core.is_exit(stmt)):
             return False
         if self.always and not self.always.isdisjoint(defs(stmt)):
             return True

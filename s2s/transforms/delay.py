@@ -18,6 +18,7 @@ from s2s import core
 from s2s.core import Function
 from s2s.transforms.effects import Knowledge
 from s2s.transforms.structure import (
+    COMPOUND,
     assigned,
     copied,
     definitions_of,
@@ -47,22 +48,20 @@ class _Delay:
         return self.fn.with_body(self.block(self.fn.body))
 
     def block(self, block: Sequence[Any]) -> list[Any]:
-        stmts = [with_blocks(s, lambda _, inner: self.block(inner)) for s in block]
+        stmts = [with_blocks(s, lambda _, inner: self.block(inner)) if type(s) in COMPOUND else s for s in block]
         old: dict[str, str] = {}  # names, and the copies that were made of them
         at = 0
         while at < len(stmts):
             stmt = stmts[at]
-            if not old and not is_reverse(stmt):
-                at += 1
-                continue
-            name = assigned(stmt)
-            last = self.last_use(stmts, at, old[name]) if name in old and is_reverse(stmt) else at
-            if last > at and self.may_move(stmt, stmts[at + 1 : last + 1]):
-                stmts.insert(last, stmts.pop(at))
-                del old[name]  # type: ignore[arg-type]
-                continue
-            for bound in (*defs(stmt), *core.all_writes(stmt)) if old else ():
-                old.pop(bound, None)
+            if old:
+                name = assigned(stmt)
+                last = self.last_use(stmts, at, old[name]) if name in old and is_reverse(stmt) else at
+                if last > at and self.may_move(stmt, stmts[at + 1 : last + 1]):
+                    stmts.insert(last, stmts.pop(at))
+                    del old[name]  # type: ignore[arg-type]
+                    continue
+                for bound in (*defs(stmt), *core.all_writes(stmt)):
+                    old.pop(bound, None)
             copy = copied(stmt)
             if copy is not None and isinstance(copy[1], gast.Name) and is_reverse(stmt):
                 old[copy[1].id] = copy[0]

@@ -28,6 +28,7 @@ from s2s.transforms.liveness import Liveness
 from s2s.transforms.operations import Operations, conduct_of
 from s2s.transforms.sameshape import Broadcasts
 from s2s.transforms.structure import (
+    COMPOUND,
     all_defs,
     assigned,
     blocks,
@@ -159,10 +160,10 @@ class Knowledge:
         return known[stmt]
 
     def _changes_memory(self, stmt: Any) -> bool:
-        if self.writes_memory(stmt):
-            return True
-        nested = blocks(stmt)
-        return bool(nested) and any(self.changes(s).memory for _, block in nested for s in block)
+        written = self.writes_memory(stmt)
+        if written or type(stmt) not in COMPOUND:
+            return written
+        return any(self.changes(s).memory for _, block in blocks(stmt) for s in block)
 
     def writes_memory(self, stmt: Any) -> bool:
         """Whether a statement itself may write what expressions read, other than names; blocks are not entered."""

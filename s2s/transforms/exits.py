@@ -26,7 +26,8 @@ from s2s.transforms.structure import copied, definitions_of, defs, reads_of, sta
 
 def direct_exits(fn: Function, known: Knowledge) -> Function:
     """`fn` without flags of ours that only repeat a condition."""
-    return fn.with_body(_Exits(fn, known).block(fn.body))
+    loops = [s for s in statements(fn.body) if type(s) is gast.For or type(s) is gast.While]
+    return fn.with_body(_Exits(fn, known).block(fn.body)) if any(map(_flag, loops)) else fn
 
 
 class _Exits:

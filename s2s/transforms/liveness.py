@@ -71,10 +71,9 @@ class Liveness:
 
     def _summary(self, stmt: Any) -> Summary:
         gen, kill = self.mask(uses(stmt)), self.mask(defs(stmt))
-        nested = blocks(stmt)
-        if not nested:
+        if type(stmt) not in COMPOUND:
             return Summary(gen, kill, gen | kill)
-        inner = [self.block_summary(block) for _, block in nested]
+        inner = [self.block_summary(block) for _, block in blocks(stmt)]
         mentioned = gen | kill
         for part in inner:
             mentioned |= part.mentioned

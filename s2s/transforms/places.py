@@ -176,10 +176,9 @@ def is_part(value: Any) -> bool:
 
 def written(stmt: Any) -> Any:
     """The `x[i]` of `x[i] = v` and `x[i] += v`."""
-    target = stmt.targets[0] if isinstance(stmt, gast.Assign) else getattr(stmt, "target", None)
-    if isinstance(stmt, (gast.Assign, gast.AugAssign)) and isinstance(target, gast.Subscript):
-        return target if isinstance(target.value, gast.Name) else None
-    return None
+    sort = type(stmt)
+    target: Any = stmt.targets[0] if sort is gast.Assign else stmt.target if sort is gast.AugAssign else None
+    return target if type(target) is gast.Subscript and type(target.value) is gast.Name else None
 
 
 def _packing(stmts: Sequence[Any]) -> list[Any]:

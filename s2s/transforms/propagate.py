@@ -31,6 +31,7 @@ from s2s.transforms.peephole import rewritten
 from s2s.transforms.samples import result_kind
 from s2s.transforms.sharing import Sharing
 from s2s.transforms.structure import (
+    COMPOUND,
     all_defs,
     assigned,
     blocks,
@@ -72,12 +73,16 @@ class _Table:
             self.readers[other].add(name)
         if effects.reads:
             self.in_memory.add(name)
-        if core.is_atom(value):
-            self.copies[name] = value
-        else:
-            self.operations[name] = value
-            if found:
-                self.holders.setdefault(key(value), name)
+        self.operations[name] = value
+        if found:
+            self.holders.setdefault(key(value), name)
+
+    def copy(self, name: str, value: Any) -> None:
+        for other in loads(value):
+            if other == name:
+                return
+            self.readers[other].add(name)
+        self.copies[name] = value
 
     def drop(self, names: Iterable[str]) -> None:
         """Names are assigned: forget what they held, and what was held in terms of them."""
@@ -118,11 +123,13 @@ class _Propagation:
     def block(self, stmts: Iterable[Any]) -> list[Any]:
         new: list[Any] = []
         for stmt in stmts:
-            if not is_reverse(stmt) or not self.doubled(stmt, new):
-                new += self.statement(stmt)
+            ours = is_reverse(stmt)
+            if not ours or not self.doubled(stmt, new):
+                new += self.statement(stmt, ours)
         return new
 
-    def statement(self, stmt: Any) -> list[Any]:
+    def statement(self, stmt: Any, ours: bool) -> list[Any]:
+        """The statement, and before it what it needs; `ours`: of the reverse sweep."""
         kind = type(stmt)
         if kind is gast.FunctionDef:
             self.table.drop([stmt.name])
@@ -133,15 +140,15 @@ class _Propagation:
         replaced = self.replaced(stmt)
         if kind is gast.If:
             return self.branch(replaced)
-        if blocks(replaced):
+        if kind in COMPOUND:
             return [self.protected(replaced)]
         before: list[Any] = []
-        if is_reverse(replaced):
+        if ours:
             if assigned(replaced) is not None:
                 replaced = self.shortened(replaced, before)
             elif kind is gast.AugAssign:
                 replaced = self.with_sign(replaced)
-        self.note(replaced)
+        self.note(replaced, ours)
         return [*before, replaced]
 
     def replaced(self, stmt: Any) -> Any:
@@ -188,7 +195,7 @@ class _Propagation:
 
     # --- the table ---
 
-    def note(self, stmt: Any) -> None:
+    def note(self, stmt: Any, ours: bool) -> None:
         """Take a simple statement into the table."""
         self.forget([stmt])
         name = assigned(stmt)
@@ -196,13 +203,12 @@ class _Propagation:
             return
         copy = copied(stmt)
         if copy is None:
-            ours = is_reverse(stmt)
             effects = self.known.effects(stmt.value, ours)
             if not effects.writes:
                 # The program's own reads of items stay in its expressions.
                 self.table.hold(name, stmt.value, effects, ours or type(stmt.value) is not gast.Subscript)
         elif self.may_replace(name, copy[1], stmt):
-            self.table.hold(name, copy[1], Effects(), True)
+            self.table.copy(name, copy[1])
 
     def may_replace(self, name: str, value: Any, stmt: Any) -> bool:
         """Whether a copy is ours, not one that the user wrote to give a value another name."""
@@ -266,7 +272,7 @@ class _Propagation:
         twice = gast.BinOp(gast.BinOp(one.left, gast.Mult(), core.constant(2)), one.op, one.right)
         flat = self.flattened(twice, new[at], before)
         new[at : at + 1] = [*before, core.rebuilt(new[at], value=flat)]
-        self.note(new[at + len(before)])
+        self.note(new[at + len(before)], is_reverse(new[at + len(before)]))
         return True
 
     def signed(self, expr: Any, sign: int) -> tuple[int, Any]:
@@ -296,7 +302,7 @@ class _Propagation:
         self.own_reads.append(name)
         new = like(core.assign(name, flat, None), stmt)
         before.append(new)
-        self.note(new)
+        self.note(new, is_reverse(new))
         return core.name(name)
 
     def found(self, expr: Any) -> tuple[Kind, str | None]:
@@ -312,14 +318,15 @@ class _Propagation:
 
     def is_costly(self, name: str, value: Any) -> bool:
         """Whether the operation that gives a name its value is worth that name rather than being done again."""
-        if isinstance(value, gast.Call):
+        sort = type(value)
+        if sort is gast.Call:
             function = self.function(value)
             return isinstance(function, np.ufunc) or module_of(function) == "math"
-        if isinstance(value, gast.Subscript):  # an array makes a number of an item each time
+        if sort is gast.Subscript:  # an array makes a number of an item each time
             return isinstance(self.kind(value.value), K.Array) and K.immutable(self.known.kinds.get(name, K.UNKNOWN))
-        if not isinstance(value, gast.BinOp):
+        if sort is not gast.BinOp:
             return False
-        heavy = isinstance(value.op, (gast.Pow, gast.MatMult, gast.Div))
+        heavy = type(value.op) in _HEAVY
         return heavy or isinstance(self.kind(value.left), K.Array) or isinstance(self.kind(value.right), K.Array)
 
     # --- what rewritings look at ---
@@ -355,6 +362,7 @@ def _added(stmt: Any) -> tuple[str, Any, int]:
     return (name, added, sign) if sign else _NOTHING_ADDED
 
 
+_HEAVY = frozenset((gast.Pow, gast.MatMult, gast.Div))
 _NOTHING_ADDED = "", None, 1
 _SIGNS = {gast.Add: 1, gast.Sub: -1}
 

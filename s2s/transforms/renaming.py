@@ -10,7 +10,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Facts, Function
-from s2s.transforms.structure import blocks, copied, is_reverse, like, with_blocks, with_header
+from s2s.transforms.structure import COMPOUND, copied, is_reverse, like, with_blocks, with_header
 
 
 def renamed(fn: Function, names: Mapping[str, str]) -> Function:
@@ -23,7 +23,8 @@ def renamed_block(block: Iterable[Any], names: core.Substitution, facts: Facts) 
     """The statements of a block with names replaced."""
     new = []
     for stmt in block:
-        stmt = with_blocks(stmt, lambda _, inner: renamed_block(inner, names, facts))
+        if type(stmt) in COMPOUND:
+            stmt = with_blocks(stmt, lambda _, inner: renamed_block(inner, names, facts))
         stmt = renamed_header(stmt, names)
         copy = copied(stmt)
         if copy is not None and isinstance(copy[1], gast.Name) and copy[1].id == copy[0]:
@@ -37,7 +38,7 @@ def renamed_block(block: Iterable[Any], names: core.Substitution, facts: Facts) 
 
 def renamed_header(stmt: Any, names: core.Substitution) -> Any:
     """A statement with names replaced, its blocks apart."""
-    if not blocks(stmt):
+    if type(stmt) not in COMPOUND:
         return names.visit(stmt)
     return with_header(stmt, names.visit, ("target",) if isinstance(stmt, gast.For) else ())
 

@@ -185,12 +185,18 @@ def with_header(stmt: Any, change: Callable[[Any], Any], extra: tuple[str, ...] 
 
 def replace_reads(stmt: Any, values: Mapping[str, Any]) -> Any:
     """The statement with expressions or names in place of names that it reads itself; nested blocks stay."""
-    return with_header(stmt, core.Substitution(values).visit) if values else stmt
+    if not values:
+        return stmt
+    visit = core.Substitution(values).visit
+    if assigned(stmt) is None:
+        return with_header(stmt, visit)
+    value = visit(stmt.value)
+    return stmt if value is stmt.value else core.rebuilt(stmt, value=value)
 
 
 def next_number(names: Iterable[str]) -> int:
     """A number that no temporary among the names has, nor any above it."""
-    return 1 + max((int(n.split("··")[1].split("·")[0]) for n in names if core.is_temporary(n)), default=0)
+    return 1 + max((int(n.split("··")[1].split("·")[0]) for n in names if "··" in n), default=0)
 
 
 def like(stmt: Any, model: Any) -> Any:
