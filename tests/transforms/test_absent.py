@@ -77,6 +77,18 @@ def never_read_unbound(x, n):
     return np.sum(at * y) if found else np.sum(y)
 
 
+def a_view_whose_shape_is_read(x, n):
+    c, s = x * 1.0, x * 0.5
+    for i in range(n):
+        c[n] *= 1.5
+        if i == 1:
+            part = c[:i]
+        c[i] = x[0]
+        if i > 0:
+            s = s + part
+    return np.sum(s * c * s)
+
+
 def last_of(items, k):
     for item in items:
         item *= k
@@ -92,7 +104,7 @@ def called_in_a_loop(x, n):
 
 PROGRAMS = [
     bound_in_the_first_round, a_view_bound_in_some_round, one_of_two_buffers, a_list_bound_late, a_number_bound_late,
-    never_read_unbound, called_in_a_loop,
+    never_read_unbound, called_in_a_loop, a_view_whose_shape_is_read,
 ]  # fmt: skip
 
 

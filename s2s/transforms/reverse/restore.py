@@ -117,8 +117,10 @@ class Restorer:
     def shape_of(self, name: str) -> str | None:
         """A name for the shape of an array that a loop makes anew: the shape is saved, not the array.
 
-        None for an array that is still there in the reverse sweep.
+        None for an array that is still there in the reverse sweep. What is written into keeps its shape; after a write
+        through another name it may be `absent`, which has none.
         """
+        name = self.fn.facts.storages.get(name, name)
         if self.home.get(name) is None or self.definitions.get(name) is None:
             return None
         definition = self.definitions[name]
