@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import linecache
 import re
 import tokenize
 from collections.abc import Sequence
@@ -21,7 +22,13 @@ def origin(node: Any, file: str, lines: Sequence[str], function: str) -> Origin:
 
     lines: the lines of the file, to which the node's positions refer.
     function: the name of the function around it.
+
+    A nested function that was made one of its own has a text of ours: its places are those in the text that it is from.
     """
+    if file.startswith("<s2s nested "):
+        origins: dict[int, Origin] = getattr(linecache.getlines(file), "origins", {})
+        if node.lineno in origins:
+            return origins[node.lineno]
     end_line, end_column = _header_end(node, lines) if _is_compound(node) else (node.end_lineno, node.end_col_offset)
     text = segment(lines, node.lineno, node.col_offset, end_line, end_column)
     return Origin(file, node.lineno, node.col_offset, end_line, end_column, one_line(text), function)

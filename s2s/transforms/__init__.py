@@ -25,6 +25,7 @@ objects     objects of plain classes: methods and operators -> calls, attributes
 classes     what is known of classes
 tables      functions in tuples, lists and dicts -> unrolled loops, branches
 spread      calls with `*args` and `**kwargs` -> plain calls
+recursive   nested functions that call themselves -> functions of their own
 foreign     what an inlined body keeps of its own scope
 tries       `try` -> branches on exceptions as values
 questions   what asks whether a statement raises

@@ -34,6 +34,7 @@ from s2s.core import Function, Scope
 from s2s.errors import NotCompiled
 from s2s.kinds import Kind
 from s2s.runtime.absent import absent
+from s2s.transforms import recursive
 from s2s.transforms.anew import Reads, is_closure, made_anew, part
 from s2s.transforms.bound import bound_after, may_be_unbound, may_read_deleted
 from s2s.transforms.classes import LocalClass, is_plain, value_of_path
@@ -70,9 +71,9 @@ Lower = Callable[[FunctionType], Function]
 
 
 class Recursion(Exception):
-    """A function is met in its own body: its calls are to stay."""
+    """A function, or a nested one by its place, is met in its own body: its calls are to stay."""
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: Any) -> None:
         super().__init__(function)
         self.function = function
 
@@ -102,18 +103,18 @@ def inline_calls(
     """
     opaque: list[Any] = []
     listings: dict[str, Listed] = {}
-    recursive: set[FunctionType] = set()
+    recursions: set[Any] = set()
     lower = functools.cache(program.lower)
     whole, tracks = fn.with_body((*start, *fn.body)), False
     while True:
         run = _Inliner(whole, resolve, program, lower, Displays(displays or {}), kinds or {}, opaque, listings, shares)
         run.recorded = recorded
-        run.recursive = recursive
+        run.recursive = recursions
         run.objects.tracks = tracks
         try:
             return run.run([*start, *run.objects.take_arguments_apart(kinds or {})], fn.body)
         except Recursion as found:
-            recursive.add(found.function)
+            recursions.add(found.function)
             listings = {}
         except Tracking:
             tracks, listings = True, {}
@@ -161,7 +162,7 @@ class _Inliner:
         self.fn = fn
         self.shares = shares
         self.recorded: Set[CodeType] = frozenset()
-        self.recursive: Set[FunctionType] = frozenset()
+        self.recursive: Set[Any] = frozenset()
         self.displays = displays
         self.constants: dict[str, Any] = {}  # parameters of inlined functions that are numbers or texts for good
         self.known = {name: kind.value for name, kind in kinds.items() if isinstance(kind, K.Static)}
@@ -177,7 +178,7 @@ class _Inliner:
         self.program = program
         self.objects = Objects(self, kinds, opaque, listings)
         self.tables = Tables(self)
-        self.derivatives = Derivatives(self)
+        self.derivatives: Derivatives = Derivatives(self)
 
     def run(self, start: list[Any], body: Iterable[Any]) -> Function:
         new = self.block(body, _Place())
@@ -390,8 +391,10 @@ class _Inliner:
     def closure(self, stmt: Any, call: Any, function: Any, place: _Place) -> list[Any] | None:
         """The body of a nested function in the place of its call: its free names are variables of the program."""
         origin = core.origin_of(stmt)
+        if recursive.place_of(function) in self.recursive:
+            return recursive.call_of(self, stmt, call, function)
         if any(function.body is body for body in place.functions) or len(place.functions) > DEEPEST:
-            raise NotCompiled(f"recursive call of the nested function {core.stem(function.name)}", origin=origin)
+            raise Recursion(recursive.place_of(function))
         if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
             raise NotCompiled("a call of a nested function with `*` or `**`", origin=origin)
         params = {p.id for p in core.parameters(function.args)}
@@ -615,14 +618,31 @@ def without_closures(body: Sequence[Any], iterators: Set[str] = frozenset()) -> 
     iterators: names of what only goes through displays of functions.
     """
     while True:
-        needed = {n for s in statements(body) for n in uses(s)}
         functions = {s.name for s in statements(body) if isinstance(s, gast.FunctionDef)}
         for stmt in statements(body):
             functions.update(_holder(stmt, functions))
+        needed = _needed(statements(body), functions)
         fewer = _without(body, functions, needed, iterators)
         if len(statements(fewer)) == len(statements(body)):
             return fewer
         body = fewer
+
+
+def _needed(stmts: Sequence[Any], functions: Set[str]) -> set[str]:
+    """The names that statements use; a nested function, and what holds it, use names where they are used themselves."""
+    needed: set[str] = set()
+    idle: list[tuple[list[str], Any]] = []
+    for stmt in stmts:
+        held = [stmt.name] if isinstance(stmt, gast.FunctionDef) else _holder(stmt, functions)
+        if held:
+            idle.append((held, stmt))
+        else:
+            needed.update(uses(stmt))
+    size = -1
+    while size != len(needed):
+        size = len(needed)
+        needed.update(n for held, stmt in idle if not needed.isdisjoint(held) for n in uses(stmt))
+    return needed
 
 
 def _without(block: Iterable[Any], functions: Set[str], needed: Set[str], iterators: Set[str]) -> list[Any]:

@@ -107,6 +107,19 @@ ROWS: dict[str, list[str]] = {
         {s} = {x1}({s}) + {s0} * 0.3
         """,
     ],
+    "a nested function that calls itself": [
+        """
+        def {x1}(v, k):
+            if k == 0:
+                return v * {s0}
+            return v * 0.5 + {x1}(v * 0.7, k - 1)
+        {s} = {x1}({s}, n)
+        """,
+        """
+        {x1} = lambda k, scale: 0.3 if k < 1 else {x1}(k - 1, scale) * scale + {a}[k]
+        {s} = {x1}(n, {s}) * 0.5
+        """,
+    ],
     "`grad(f)(x)`, `value_and_grad(f)(x)` of a function of the module": [
         "{s} = np.sum(s2s.grad(energy)({a}, {s})) * 0.3",
         """

@@ -638,10 +638,25 @@ def test_nested_functions_that_do_more_than_read_are_refused(text):
         lower(gast.parse(text).body[0], scope=core.Scope({}), file="user.py", text_lines=text)
 
 
-def test_recursion_of_a_nested_function_is_refused():
+def test_a_nested_function_that_calls_itself_is_called_as_one_of_its_own():
     def fun(x):
         def again(n):
             return x if n == 0 else x * again(n - 1)
+
+        return again(3)
+
+    fn = inlined(fun)
+    assert not any(isinstance(s, gast.FunctionDef) for s in statements(fn.body))
+    assert build(fn).function(3.0) == 81.0
+
+
+def test_recursion_of_nested_functions_through_another_is_refused():
+    def fun(x):
+        def again(n):
+            return x if n == 0 else x * other(n)
+
+        def other(n):
+            return again(n - 1)
 
         return again(3)
 
