@@ -304,7 +304,7 @@ class Objects(Uses):
 
     def decided(self, stmt: Any) -> list[Any] | None:
         """The block of an `if` that surely runs; None if that is not known."""
-        if not isinstance(stmt, gast.If):
+        if not isinstance(stmt, gast.If) or core.is_exit(stmt):
             return None
         negated = isinstance(stmt.test, gast.UnaryOp)
         known = self.kind(stmt.test.operand if negated else stmt.test)

@@ -949,6 +949,16 @@ def while_true(s):
 
 
 @control
+def always_left(x):
+    """loops that are always left: `for v in x: return v`"""
+    for v in x:
+        for w in x[1:]:
+            v = v * w
+            break
+        return v * v
+
+
+@control
 def walrus(x, s):
     """walrus"""
     if (y := s * s) > 0.0:

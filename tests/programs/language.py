@@ -514,6 +514,22 @@ ROWS: dict[str, list[str]] = {
         COUNT = COUNT + 1
         """,
     ],
+    "loops that are always left: `for v in x: return v`": [
+        """
+        for {x1} in {a}:
+            {s} = {s} * 0.5 + {x1} * {S}
+            break
+        """,
+        """
+        while True:
+            if {s0} > {B}:
+                {s} = {S}
+                break
+            else:
+                {s0} = {s0} * 0.5
+                break
+        """,
+    ],
     "`assert`, `raise`": [
         """
         assert n >= 0, f"n is {n}"
