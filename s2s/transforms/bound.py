@@ -43,9 +43,7 @@ def may_read_unbound(fn: Function, lives: Liveness) -> bool:
 
 def is_read_first(fn: Function, block: Iterable[Any], name: str) -> bool:
     """Whether a block may read a name before it assigns it."""
-    reads = _Reads(fn)
-    reads.unbound = {name}
-    return bool(reads.of(block))
+    return bool(_Reads(fn, among={name}).of(block))
 
 
 def unbound_or_carried(fn: Function) -> set[str]:
@@ -80,12 +78,17 @@ def unsettled(fn: Function) -> set[str]:
 
 
 class _Reads:
-    """A walk over a function in the order of the program; `unbound` are the local names that may be so where it is."""
+    """A walk over a function in the order of the program; `unbound` are the local names that may be so where it is.
 
-    def __init__(self, fn: Function, unbinding: Set[Any] = frozenset()) -> None:
-        """unbinding: the statements that unbind what they assign."""
+    Sets of names are the bits of one integer, as in `liveness`.
+    """
+
+    def __init__(self, fn: Function, unbinding: Set[Any] = frozenset(), among: Set[str] | None = None) -> None:
+        """unbinding: the statements that unbind what they assign. among: the names in question; all, if not given."""
         self.unbinding = unbinding
-        self.unbound = fn.local_names().difference(fn.param_names)
+        names = fn.local_names().difference(fn.param_names) if among is None else among
+        self.bits = {name: 1 << i for i, name in enumerate(names)}
+        self.unbound = (1 << len(names)) - 1
         self.carried: set[str] = set()  # those that loops carry, and that may be unbound before
         self.found: list[tuple[Any, str]] = []
 
@@ -94,34 +97,42 @@ class _Reads:
         self.block(stmts)
         return self.found
 
+    def among(self, names: Iterable[str]) -> int:
+        """Those of some names that are in question."""
+        mask, bits = 0, self.bits
+        for name in names:
+            if name in bits:
+                mask |= bits[name]
+        return mask
+
     def block(self, stmts: Iterable[Any]) -> None:
         for stmt in stmts:
-            read = self.unbound.intersection(uses(stmt))
+            read = self.unbound & self.among(uses(stmt))
             if read:
-                self.found += [(stmt, name) for name in sorted(read)]
-                self.unbound -= read  # else this statement has raised
+                self.found += [(stmt, name) for name in sorted(set(uses(stmt))) if read & self.among([name])]
+                self.unbound &= ~read  # else this statement has raised
             kind = type(stmt)
             if kind is gast.If and not core.is_exit(stmt):
                 self.unbound = self.after(stmt.body) | self.after(stmt.orelse)
             elif kind is gast.For or kind is gast.While:
-                self.carried |= headers_of(stmt.body).keys() & self.unbound
-                before = set(self.unbound)  # the loop may make no round
-                self.unbound.difference_update(core.writes(stmt))
+                self.carried.update(n for n in headers_of(stmt.body) if self.unbound & self.among([n]))
+                before = self.unbound  # the loop may make no round
+                self.unbound &= ~self.among(core.writes(stmt))
                 self.block(stmt.body)
                 self.unbound |= before
             elif kind is gast.Raise:
-                self.unbound = set()  # nothing after it runs
+                self.unbound = 0  # nothing after it runs
             elif stmt in self.unbinding:
-                self.unbound.update(core.writes(stmt))
+                self.unbound |= self.among(core.writes(stmt))
             else:
-                self.unbound.difference_update(core.writes(stmt))
+                self.unbound &= ~self.among(core.writes(stmt))
                 if kind is not gast.Assign:
                     for _, inner in core.blocks(stmt):
                         self.block(inner)
 
-    def after(self, stmts: Iterable[Any]) -> set[str]:
+    def after(self, stmts: Iterable[Any]) -> int:
         """The names that may be unbound after a block, if that is the one that runs."""
-        before = set(self.unbound)
+        before = self.unbound
         self.block(stmts)
         after, self.unbound = self.unbound, before
         return after

@@ -11,6 +11,7 @@ lives.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -58,7 +59,7 @@ class _Interference:
 
         def find(variable: str) -> str:
             while leader.setdefault(variable, variable) != variable:
-                variable = leader[variable]
+                leader[variable] = variable = leader[leader[variable]]
             return variable
 
         for stmt in statements(self.fn.body):
@@ -129,7 +130,7 @@ class _Classes:
     def __init__(self, graph: _Interference) -> None:
         params = set(graph.fn.param_names)
         self.bit = graph.lives.bit
-        self.by_bit = {graph.lives.bit(name): name for name in graph.group}
+        self.by_length = {graph.lives.bit(name).bit_length(): name for name in graph.group}
         self.parent = {name: name for name in graph.group}
         self.mask = {name: graph.lives.bit(name) for name in graph.group}
         self.adjacent = {name: graph.adjacent.get(name, 0) for name in graph.group}
@@ -166,20 +167,33 @@ class _Classes:
             self.name[a] = self.name[b]
         return True
 
+    def first(self, names: int) -> str:
+        """The class of the first of some names. The bits of names are in the order of names here."""
+        return self.root(self.by_length[(names & -names).bit_length()])
+
     def merge_all(self, members: Iterable[str]) -> None:
         """Merge the versions of a variable as far as they may be, each with the first class that takes it.
 
-        The bits of names are in the order of names here, so that the lowest one of those with which a name does not
-        interfere is in the first class that might take it.
+        No class does that holds a name with which it interferes. From one version to the next few such names come and
+        go: so how many a class holds is kept along the way.
         """
         merged = 0  # the names of all classes so far
+        taken = 0  # the names of classes that hold some with which the version interferes
+        interfering, count = 0, Counter[str]()
         for name in members:
             root = self.root(name)
             if self.mask[root] & merged:
                 continue
-            free = merged & ~self.adjacent[root]
+            changed = interfering ^ (self.adjacent[root] & merged)
+            interfering ^= changed
+            while changed:
+                leader = self.first(changed)
+                count[leader] += 1 if changed & -changed & interfering else -1
+                taken = taken | self.mask[leader] if count[leader] else taken & ~self.mask[leader]
+                changed &= changed - 1
+            free = merged & ~taken
             while free:
-                leader = self.root(self.by_bit[free & -free])
+                leader = self.first(free)
                 if self.merge(leader, root):
                     break
                 free &= ~self.mask[leader]
