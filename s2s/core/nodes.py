@@ -200,7 +200,7 @@ def nested_blocks(stmt: Any) -> list[tuple[str, list[gast.stmt]]]:
 def reads(node: gast.AST | Sequence[gast.AST]) -> frozenset[str]:
     """The names that a node loads (also `x` of `x[i] = v`, and of `x += v`), nested blocks included."""
     if type(node) is list or type(node) is tuple:
-        return frozenset().union(*(_reads(item) if isinstance(item, gast.AST) else _loaded([item]) for item in node))
+        return frozenset().union(*[_reads(item) if isinstance(item, gast.AST) else _loaded([item]) for item in node])
     return _reads(node)
 
 
@@ -293,7 +293,7 @@ def all_writes(stmt: gast.stmt) -> list[str]:
     """The names that a statement binds, nested blocks included."""
     if type(stmt) not in _BLOCKS or isinstance(stmt, gast.FunctionDef):
         return writes(stmt)
-    return [*writes(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_writes(inner))]
+    return [*writes(stmt), *[name for _, block in blocks(stmt) for inner in block for name in all_writes(inner)]]
 
 
 def _target_names(targets: Iterable[Any]) -> list[str]:

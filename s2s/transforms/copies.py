@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import gast
@@ -37,7 +38,7 @@ def copies(fn: Function, task: Task) -> Function:
 def assignments(fn: Function) -> Counter[str]:
     """How often each name is assigned in the text of a function; parameters are assigned by the call."""
     times = Counter(fn.param_names)
-    times.update(name for stmt in fn.body for name in core.all_writes(stmt))
+    times.update(chain.from_iterable(map(core.all_writes, fn.body)))
     return times
 
 

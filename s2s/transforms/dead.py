@@ -65,8 +65,10 @@ class _Overwritten:
     def block(self, stmts: Sequence[Any], out: int, protected: bool) -> list[Any]:
         new = []
         for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
-            if not self.is_overwritten(stmt, live):
+            if type(stmt) in COMPOUND:
                 new.append(self.lives.with_inner(stmt, live, protected, self.block))
+            elif not self.is_overwritten(stmt, live):
+                new.append(stmt)
         return new
 
     def is_overwritten(self, stmt: Any, live: int) -> bool:

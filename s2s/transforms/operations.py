@@ -97,7 +97,7 @@ class Operations:
         """The operation, where its function has a rule and its arguments bind."""
         function, operands, keywords = operation(node, self.kind, self.local)
         rule = None if function is None else rules.find(function)
-        if rule is None or None in keywords or any(isinstance(o, gast.Starred) for o in operands):
+        if rule is None or None in keywords or gast.Starred in map(type, operands):
             return None
         try:
             return Operation(function, rule, rule.bind(operands, keywords))
@@ -108,7 +108,7 @@ class Operations:
 def conduct_of(node: Any, kind: Callable[[Any], Kind], local: set[str]) -> Conduct | None:
     """What an operation does with its operands; None where it may do anything."""
     function, operands, keywords = operation(node, kind, local)
-    if function is None or None in keywords or any(isinstance(o, gast.Starred) for o in operands):
+    if function is None or None in keywords or gast.Starred in map(type, operands):
         return None
     return conduct(function, operands, keywords, kind)
 

@@ -25,6 +25,7 @@ from s2s.runtime import numeric
 from s2s.transforms.infer import infer
 from s2s.transforms.operations import Operations
 from s2s.transforms.prune import prune
+from s2s.transforms.structure import next_number
 from s2s.transforms.task import Program, Task
 from s2s.transforms.versions import versions
 
@@ -37,8 +38,7 @@ class Namer:
     def __init__(self, fn: Function) -> None:
         self.scope: Scope = fn.scope
         self.taken = set(fn.local_names())
-        numbers = (int(n.split("··")[1].split("·")[0]) for n in self.taken if "··" in n)
-        self.count = itertools.count(max(numbers, default=0) + 1)
+        self.count = itertools.count(next_number(self.taken))
 
     def temporary(self, hint: str) -> str:
         return core.temporary(hint, next(self.count))

@@ -71,12 +71,12 @@ class _Rereading:
         self.definitions = Counter(fn.param_names)
         self.definitions.update(definitions_of(fn))
         self.reads = reads_of(fn)
-        self.versions = Counter(core.variable(n) for n in self.definitions)
+        self.versions = Counter(map(core.variable, self.definitions))
         self.fixed = captured(fn)
         self.shaped = list(fn.param_names)
         self.owners: set[str] = set()  # names of which reads are done again, which may be assigned again
-        reshaped = (s for s in statements(fn.body) if isinstance(s, gast.Assign))
-        self.safe = not any(isinstance(s.targets[0], gast.Attribute) for s in reshaped)
+        targets = [s.targets[0] for s in statements(fn.body) if type(s) is gast.Assign]
+        self.safe = gast.Attribute not in map(type, targets)
 
     def run(self) -> Function:
         if not self.safe:

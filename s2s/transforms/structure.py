@@ -110,7 +110,7 @@ def all_uses(stmt: Any) -> tuple[str, ...]:
     """The names that a statement reads, nested blocks included, as often as they are read."""
     if type(stmt) not in COMPOUND:
         return uses(stmt)
-    return (*uses(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_uses(inner)))
+    return (*uses(stmt), *[name for _, block in blocks(stmt) for inner in block for name in all_uses(inner)])
 
 
 @core.noted
@@ -118,7 +118,7 @@ def all_defs(stmt: Any) -> tuple[str, ...]:
     """The names that a statement binds or unbinds, nested blocks included, as often as it does."""
     if type(stmt) not in COMPOUND:
         return tuple(defs(stmt))
-    return (*defs(stmt), *(name for _, block in blocks(stmt) for inner in block for name in all_defs(inner)))
+    return (*defs(stmt), *[name for _, block in blocks(stmt) for inner in block for name in all_defs(inner)])
 
 
 @core.noted
@@ -135,7 +135,7 @@ def definitions_of(fn: Function) -> Counter[str]:
 
 @core.noted
 def _with_nested(stmt: Any) -> list[Any]:
-    return [stmt, *(inner for _, block in blocks(stmt) for inner in statements(block))]
+    return [stmt, *[inner for _, block in blocks(stmt) for inner in statements(block)]]
 
 
 def duplicate(stmts: Sequence[Any]) -> list[Any]:
@@ -196,7 +196,7 @@ def replace_reads(stmt: Any, values: Mapping[str, Any]) -> Any:
 
 def next_number(names: Iterable[str]) -> int:
     """A number that no temporary among the names has, nor any above it."""
-    return 1 + max((int(n.split("··")[1].split("·")[0]) for n in names if "··" in n), default=0)
+    return 1 + max([int(n.split("··")[1].split("·")[0]) for n in names if "··" in n], default=0)
 
 
 def like(stmt: Any, model: Any) -> Any:
