@@ -73,6 +73,15 @@ class EagerError(ArgumentError, RuntimeError):
     __str__ = S2SError.__str__
 
 
+class GradientLossError(S2SError, TypeError, RuntimeError):
+    """A Variable that requires grad is asked for its plain number where that would lose the gradient.
+
+    It is no ValueError: `except ValueError` around `math.sqrt(v)` is about the number.
+    """
+
+    __str__ = S2SError.__str__
+
+
 def no_value(name: str) -> ArgumentError:
     """The error where a function of this name returned None."""
     return ArgumentError(f"{name}() returned None: a function needs a return of its value to have a gradient")

@@ -14,7 +14,7 @@ import numpy as np
 from s2s.autograd.dispatch import apply
 from s2s.autograd.nodes import plain
 from s2s.autograd.value import VOLATILE, Node, Value, ndarray
-from s2s.errors import BackendError, EagerError
+from s2s.errors import BackendError, EagerError, GradientLossError
 
 
 class Convertible(Value):
@@ -37,7 +37,7 @@ class Convertible(Value):
 
     def _refuse(self, what: str) -> None:
         if self.parent() is not None:
-            raise EagerError(
+            raise GradientLossError(
                 f"{what} of a Variable that requires grad would lose its gradient: use v.detach() (or v.item()) for "
                 "the plain value, or operators and NumPy functions, which record; store it into a Variable, not into a "
                 "plain array"

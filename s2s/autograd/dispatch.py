@@ -26,6 +26,7 @@ from s2s.autograd.nodes import (
     values_in,
 )
 from s2s.autograd.operation import WHOLE, Operation, Plan
+from s2s.autograd.refusals import noted
 from s2s.autograd.value import INFERENCE, VOLATILE, Output, Saved, Value, View, dtype_of, ndarray, orders
 from s2s.errors import MissingRuleError
 from s2s.rules.missing import missing_rule
@@ -183,9 +184,9 @@ def read_only(tree: Any) -> Any:
 def missing(function: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> MissingRuleError:
     """The error of an active value in a function that has no rule."""
     given: list[tuple[int | str, Any]] = [*enumerate(args), *(kwargs or {}).items()]
-    return missing_rule(
-        function, [place for place, tree in given if any(v.parent() is not None for _, v in values_in(tree))]
-    )
+    active = [(place, v) for place, tree in given for _, v in values_in(tree) if v.parent() is not None]
+    refusal = missing_rule(function, [*dict.fromkeys(place for place, _ in active)])
+    return noted(refusal, recorded=any(v.copies for _, v in active))
 
 
 def is_quiet(values: Iterable[Value]) -> bool:
@@ -258,7 +259,10 @@ def _plain_tuples(tree: Any) -> Any:
 
 
 def _record_bound(op: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Any, cls: Any) -> Any:
-    bound = list(op.rule.bind(args, kwargs).values())
+    try:
+        bound = list(op.rule.bind(args, kwargs).values())
+    except TypeError:  # the function takes more than its rule knows of
+        raise missing(op.function, args, kwargs) from None
     places, parents = [], []
     active: list[int] = []
     for i, (name, value) in enumerate(zip(op.names, bound, strict=True)):

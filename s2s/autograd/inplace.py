@@ -20,6 +20,7 @@ from s2s.autograd.dispatch import apply, is_quiet, missing, replay, shapes_to_su
 from s2s.autograd.hooks import move_retained
 from s2s.autograd.nodes import RuleNode, hold, plain, values_in
 from s2s.autograd.operation import WHOLE
+from s2s.autograd.refusals import noted
 from s2s.autograd.value import INFERENCE, VOLATILE, Node, Saved, Value, View, dtype_of, ndarray
 from s2s.errors import EagerError, InplaceModificationError
 from s2s.runtime.numeric import is_basic, is_mask, unbroadcast
@@ -88,7 +89,8 @@ def _write(target: Value, region: ndarray, write: Any, name: str) -> None:
         )
     storage = target.storage()
     if storage.guard:
-        raise InplaceModificationError(f"{name!r} writes an array, but {storage.guard}", hint="write into a copy")
+        refusal = InplaceModificationError(f"{name!r} writes an array, but {storage.guard}", hint="write into a copy")
+        raise noted(refusal)
     if storage.cells:
         storage.release(region)
     write()
@@ -114,10 +116,11 @@ def refuse_leaf(target: Value, name: str) -> None:
     owner = target if target._view is None else target._view.base
     if modes.state.enabled and owner._wants is True and owner._node is None:
         what = "a leaf Variable" if owner is target else "a view of a leaf Variable"
-        raise InplaceModificationError(
+        refusal = InplaceModificationError(
             f"{what} that requires grad is written by the in-place operation {name!r}",
             hint="write under no_grad(), or into a clone()",
         )
+        raise noted(refusal)
 
 
 def rebase(target: Value, node: Node) -> None:
@@ -236,7 +239,8 @@ def assign(target: Value, index: Any, value: Any, name: str = "setitem") -> None
     parents = [target.parent(), value.parent() if isinstance(value, Value) else None]
     places = tuple(i for i, parent in enumerate(parents) if parent is not None) if _records(target, (value,)) else ()
     if 1 in places and data.dtype.kind not in "fc":
-        raise TypeError(f"a value that carries a gradient is stored into an array of {data.dtype}, which would drop it")
+        message = f"a value that carries a gradient is stored into an array of {data.dtype}, which would drop it"
+        raise noted(TypeError(message))
     raw = plain(value)
     region = _region(data, index)
     if type(raw) is ndarray and raw.size > 1:

@@ -18,6 +18,7 @@ from types import CodeType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from s2s import rules
+from s2s.autograd.refusals import noted
 from s2s.rules.arithmetic import POWERS
 from s2s.rules.missing import missing_rule
 from s2s.rules.registry import registry
@@ -130,7 +131,7 @@ class Operation:
         if self.decomposition is not None:
             return Formula(rule.decomposition, everything | {"ans": NOTHING}, False)
         if name not in rule.vjps:
-            raise missing_rule(self.function, [name])
+            raise noted(missing_rule(self.function, [name]))
         pull = rule.vjps[name]
         if name in rule.bodies:
             component = _component(rule.bodies[name], rule.partial_index[name])

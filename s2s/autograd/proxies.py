@@ -21,6 +21,7 @@ import numpy as np
 from s2s.autograd import operation
 from s2s.autograd.dispatch import apply, call_unknown, missing
 from s2s.autograd.nodes import plain
+from s2s.autograd.refusals import noted
 from s2s.autograd.texts import holds_numbers, written
 from s2s.autograd.traced import Traced, refuse_made_of_text
 from s2s.autograd.value import Value, ndarray
@@ -129,7 +130,7 @@ def drawing(generator: Any) -> Any:
 
 
 class TypeProxy(type):
-    """A type of numbers: calls on Values keep the gradient; tests and subclassing are the type's own.
+    """A type of numbers, or of bytes: calls on Values keep the gradient, or are refused; all else is the type's own.
 
     It is a type itself, as class patterns ask for one.
     """
@@ -203,6 +204,12 @@ def _to_int(cls: type, v: Any, *rest: Any) -> Any:
     return cls(plain(v), *rest)
 
 
+def _to_bytes(cls: type, *args: Any) -> Any:
+    if any(v.parent() is not None for v in values_within(args)):
+        raise missing(cls, args)
+    return cls(*plain(list(args)))
+
+
 def _type_of(cls: type, *args: Any) -> Any:
     return TYPES.get(type(args[0]._data), type(args[0]._data)) if len(args) == 1 else type(*args)
 
@@ -224,6 +231,8 @@ TYPES: dict[Any, TypeProxy] = {
     for cls in (float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128)
 }
 TYPES[int] = TypeProxy(int, _to_int)
+BYTES = (bytes, bytearray, memoryview)  # what reads the memory of arrays
+TYPES |= {cls: TypeProxy(cls, _to_bytes) for cls in BYTES}
 TYPES[type] = _TypeOf(type, _type_of)
 
 # --- modules and builtins ---------------------------------------------------------------------------------------
@@ -240,9 +249,8 @@ class ModuleProxy:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if any(v.parent() is not None for v in values_within(value)):
-            raise TypeError(
-                f"a value that carries a gradient is stored into module {self._module.__name__} as {name!r}"
-            )
+            message = f"a value that carries a gradient is stored into module {self._module.__name__} as {name!r}"
+            raise noted(TypeError(message))
         setattr(self._module, name, plain(value))
 
     def __dir__(self) -> list[str]:
@@ -299,7 +307,7 @@ def proxied_builtins(counterpart: Callable[[Any], Any]) -> dict[str, Any]:
     return {
         **vars(builtins),
         "__build_class__": build_class,
-        **{cls.__name__: proxied for cls, proxied in TYPES.items() if cls in (int, float, complex, type)},
+        **{cls.__name__: proxied for cls, proxied in TYPES.items() if cls in (int, float, complex, type, *BYTES)},
         "__import__": import_,
         "sum": sum_,
         "eval": run(eval),

@@ -25,10 +25,11 @@ from s2s.autograd import dispatch, modes
 from s2s.autograd.border import fit
 from s2s.autograd.engine import key, sweep
 from s2s.autograd.rebuild import Rebuilder, is_full
+from s2s.autograd.refusals import refusals
 from s2s.autograd.routes import Routes
 from s2s.autograd.strip import strip, stripped
 from s2s.autograd.texts import Text, written
-from s2s.autograd.traced import Traced, refusals
+from s2s.autograd.traced import Traced
 from s2s.autograd.value import Identity, Node, Value, dtype_of, ndarray
 from s2s.autograd.variable import Variable
 from s2s.errors import ArgumentError, no_value
@@ -111,18 +112,21 @@ def record(
     entry.guard()
     routes.arguments(passed, bound.arguments)
     _nesting.places.append([])
+    refusals.records += 1
     try:
         with modes.enable_grad():
             output = [_callable(f, rebuilder)(*bound.args, **bound.kwargs)]
-        if refusals.found:
-            raise refusals.found[0]
+        refusal = refusals.first()
+        if refusal is not None:
+            raise refusal
         routes.check()
         if check is not None:
             del made  # only what it is told of may hold values of the record
             check(Ran(output, bound.arguments, copies, leaves, rebuilder))
     except BaseException as error:
-        if refusals.found and isinstance(error, Exception) and error is not refusals.found[0]:
-            raise refusals.found[0] from error
+        refusal = refusals.first()
+        if refusal is not None and isinstance(error, Exception) and error is not refusal:
+            raise refusal from error
         if len(_nesting.places) == 1:
             error.args = stripped(error.args)
             strip([error.__dict__])
@@ -150,8 +154,9 @@ def is_recording() -> bool:
 def _leave(places: list[Any]) -> None:
     """At the end of a record, take its Values out of the user's things; those of an outer record stay till its end."""
     mine = [*_nesting.places.pop(), *places]
+    refusals.records -= 1
     if not _nesting.places:
-        refusals.found.clear()
+        refusals.clear()
         written.texts.clear()
     if _nesting.places:
         _nesting.places[-1].extend(mine)
@@ -211,7 +216,7 @@ class _Entry:
         """A value of an outer record: a copy with a place of its own in the graph."""
         data = outer._data
         parent = outer.parent()
-        copy = np.array(data) if type(data) is ndarray else data
+        copy = _copied(data) if type(data) is ndarray else data
         if dtype_of(data).kind not in "fc":
             return copy, None
         if parent is None:
@@ -221,8 +226,8 @@ class _Entry:
 
     def _array(self, array: ndarray, wanted: bool) -> tuple[Any, Node | None]:
         if array.dtype.kind not in "fc":
-            return array.copy(), None
-        traced = Traced.make(np.array(array))
+            return _copied(array), None
+        traced = Traced.make(_copied(array))
         self._rebuilder.copies.setdefault(id(dispatch.root(array)), []).append(traced)
         return self._leaf(traced, array.dtype) if wanted else (traced, None)
 
@@ -232,6 +237,13 @@ class _Entry:
             if len(traced) > 1:
                 for one in traced:
                     one.storage().guard = "it shares its memory with another argument"
+
+
+def _copied(array: ndarray) -> ndarray:
+    """A copy that may be written into where the array may."""
+    copy = np.array(array)
+    copy.flags.writeable = array.flags.writeable
+    return copy
 
 
 def tape_value_and_grad(

@@ -18,6 +18,7 @@ from s2s.autograd.dispatch import apply, missing
 from s2s.autograd.drawing import Drawing
 from s2s.autograd.nodes import plain
 from s2s.autograd.proxies import TYPES, TypeProxy, has_value, values_within
+from s2s.autograd.refusals import noted
 from s2s.autograd.value import ndarray
 from s2s.kinds import is_random_generator
 from s2s.rules.callbacks import written
@@ -56,10 +57,11 @@ class Joiner:
         if not has_value([items, bounds]):
             return self._original[key]
         if has_value(bounds) or any(isinstance(item, str) for item in items):
-            raise TypeError(
+            message = (
                 f"np.{'c_' if self._columns else 'r_'} takes recorded values beside numbers, arrays and slices of "
                 "plain numbers only: use np.concatenate, np.stack or np.linspace"
             )
+            raise noted(TypeError(message))
         joined = self._original[tuple(map(plain, items))]
         parts = [_call(np.ndarray.astype, self._part(item), joined.dtype) for item in items]
         return apply(np.concatenate, (parts, -1 if self._columns else 0))
@@ -159,10 +161,11 @@ def _enumerated(cls: type, array: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
 
 def _iterated(cls: type, *args: Any, **kwargs: Any) -> Any:
     if _is_active((args, kwargs)):
-        raise TypeError(
+        message = (
             "np.nditer reads arrays in memory, where values that carry a gradient are not: loop over x.flat, or over "
             "np.ndindex(x.shape)"
         )
+        raise noted(TypeError(message))
     return cls(*plain(list(args)), **plain(kwargs))
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import linecache
 import pathlib
 import sys
-import threading
 import types
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from s2s.autograd import texts
 from s2s.autograd.dispatch import missing
 from s2s.autograd.nodes import plain
+from s2s.autograd.refusals import noted
 from s2s.autograd.texts import made_of_text, written_as
 from s2s.autograd.value import ndarray
 from s2s.autograd.variable import Variable
@@ -27,17 +27,6 @@ from s2s.errors import UnsupportedSyntaxError
 from s2s.runtime.written import HINT, MADE_OF_TEXT
 
 _PACKAGE = str(pathlib.Path(__file__).parent.parent)
-
-
-class _Refusals(threading.local):
-    """What was refused in the records that run in this thread. Whoever catches such an error goes on with less than the
-    plain value would give, so that the record raises it in the end."""
-
-    def __init__(self) -> None:
-        self.found: list[UnsupportedSyntaxError] = []
-
-
-refusals = _Refusals()
 
 
 class Traced(Variable):
@@ -53,8 +42,10 @@ class Traced(Variable):
 
     def __hash__(self) -> int:
         if self.parent() is not None:
-            raise TypeError(
-                "a value that carries a gradient is used as a key: what is found by it would lose the gradient"
+            raise noted(
+                TypeError(
+                    "a value that carries a gradient is used as a key: what is found by it would lose the gradient"
+                )
             )
         return hash(self._data)
 
@@ -76,13 +67,13 @@ class Traced(Variable):
             raise AttributeError(f"{type(self._data).__name__!r} object has no attribute {name!r} that can be recorded")
         attribute = getattr(self._data, name)  # what the value lacks, this lacks in the value's own words
         if name in _WRITING:
-            raise AttributeError(f"the method {name!r}, which writes an array in place, cannot be recorded")
+            raise noted(AttributeError(f"the method {name!r}, which writes an array in place, cannot be recorded"))
         if self.parent() is None:
             return attribute
         if not callable(attribute):
             if isinstance(attribute, _WITHOUT_DERIVATIVE):
                 return attribute
-            raise AttributeError(f"the attribute {name!r} of a value that carries a gradient cannot be recorded")
+            raise noted(AttributeError(f"the attribute {name!r} of a value that carries a gradient cannot be recorded"))
 
         def method(*args: Any, **kwargs: Any) -> Any:
             out = attribute(*plain(list(args)), **plain(kwargs))
@@ -104,7 +95,7 @@ class Traced(Variable):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.parent() is not None:
-            raise TypeError("a value that carries a gradient cannot be pickled")
+            raise noted(TypeError("a value that carries a gradient cannot be pickled"))
         return self._data.__reduce_ex__(protocol)
 
     def item(self, *args: Any) -> Any:
@@ -135,12 +126,6 @@ class Traced(Variable):
         view = super().__array__(dtype, copy).view()
         view.flags.writeable = False
         return view
-
-
-def noted(refusal: UnsupportedSyntaxError) -> UnsupportedSyntaxError:
-    """The error, which the record raises in the end, too."""
-    refusals.found.append(refusal)
-    return refusal
 
 
 def refuse_made_of_text(*arguments: Any) -> None:

@@ -13,6 +13,7 @@ from s2s.autograd import operation
 from s2s.autograd.dispatch import apply, missing
 from s2s.autograd.inplace import assign, scatter, scatter_add
 from s2s.autograd.nodes import plain, values_in
+from s2s.autograd.refusals import noted
 from s2s.autograd.texts import written_as
 from s2s.autograd.value import Value, ndarray
 from s2s.runtime.stores import overlapping, require_in_step
@@ -51,7 +52,8 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
 def _masked(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
     """`where=`: elsewhere the result is what `out` holds, and of what the function is there nothing is to be heard."""
     if out is None or len(out) != 1 or ufunc.nout != 1:
-        raise TypeError(f"where= of {ufunc.__name__} without out= leaves elements as they come: use np.where")
+        message = f"where= of {ufunc.__name__} without out= leaves elements as they come: use np.where"
+        raise noted(TypeError(message))
     mask = plain(kwargs.pop("where"))
     with np.errstate(all="ignore"):
         result = _plainly(ufunc, inputs, kwargs)
@@ -111,14 +113,12 @@ def store(result: Any, target: Any, name: str) -> Any:
         target = target[0]
     if isinstance(target, Value):
         if not np.can_cast(plain(result).dtype, target._data.dtype, "same_kind"):
-            raise TypeError(
-                f"{name}: a result of {plain(result).dtype} cannot be cast into out= of {target._data.dtype}"
-            )
+            message = f"{name}: a result of {plain(result).dtype} cannot be cast into out= of {target._data.dtype}"
+            raise noted(TypeError(message))
         assign(target, ..., result, name)
     elif _active(result):
-        raise TypeError(
-            f"{name}: out= is a plain array, which would lose the gradient: give a Variable, or leave it out"
-        )
+        message = f"{name}: out= is a plain array, which would lose the gradient: give a Variable, or leave it out"
+        raise noted(TypeError(message))
     else:
         np.copyto(target, plain(result), casting="same_kind")
     return target
@@ -142,7 +142,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
         return apply(function, args, kwargs)
     rest = {k: v for k, v in kwargs.items() if k != "out"}
     if function in _WRITING_AT_ONCE and any(np.may_share_memory(plain(target), plain(a)) for a in args[0]):
-        raise overlapping(function.__name__)
+        raise noted(overlapping(function.__name__))
     return store(apply(function, args, rest), target, function.__name__)
 
 
@@ -153,7 +153,8 @@ _WRITING_AT_ONCE = (np.concatenate, np.stack)
 def _copyto(target: Any, source: Any, casting: str = "same_kind", where: Any = True) -> None:
     if not isinstance(target, Value):
         if _active(source):
-            raise TypeError("copyto: the target is a plain array, which would lose the gradient: copy into a Variable")
+            message = "copyto: the target is a plain array, which would lose the gradient: copy into a Variable"
+            raise noted(TypeError(message))
         np.copyto(target, plain(source), casting=casting, where=plain(where))  # type: ignore[arg-type]
         return
     if where is not True:

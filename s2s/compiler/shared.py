@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.runtime.reach import mentioned, reached, visited
+from s2s.runtime.reach import mentioned, named_by, reached, visited
 from s2s.runtime.stores import disjoint
 
 
@@ -46,11 +46,14 @@ def _elsewhere(function: FunctionType, values: list[Any]) -> list[Any]:
 
 
 def _found(walk: Callable[..., Iterable[Any]], function: FunctionType, values: Iterable[Any]) -> list[Any]:
-    """What a walk from a function and some values finds, by the attributes that the functions on the way mention."""
+    """What a walk from a function and some values finds, by the attributes that the functions on the way mention.
+
+    Its own defaults it finds by its parameters, unless it finds itself by name.
+    """
     names = {*mentioned(function.__code__)}
     while True:
         count = len(names)
-        found = [*walk([function, *values], names)]
+        found = [*walk([*named_by(function), *values], names)]
         if len(names) == count:
             return found
 

@@ -154,9 +154,12 @@ def cbrt(ans, x):
     return 1 / (3 * ans**2)
 
 
-@elementwise(math.hypot, wrt=("x", "y", "z"), kind=a_float)
-def hypot(ans, x=0.0, y=0.0, z=0.0):
-    return guarded_divide(x, ans), guarded_divide(y, ans), guarded_divide(z, ans)
+@elementwise(math.hypot, wrt=("x", "y", "z", "a", "b", "c", "d", "e"), kind=a_float)
+def hypot(ans, x=0.0, y=0.0, z=0.0, a=0.0, b=0.0, c=0.0, d=0.0, e=0.0):
+    return (
+        guarded_divide(x, ans), guarded_divide(y, ans), guarded_divide(z, ans), guarded_divide(a, ans),
+        guarded_divide(b, ans), guarded_divide(c, ans), guarded_divide(d, ans), guarded_divide(e, ans),
+    )  # fmt: skip
 
 
 @elementwise(math.fabs, kind=a_float)

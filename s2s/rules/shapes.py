@@ -192,7 +192,7 @@ def astype(ans, a, dtype, order="K", casting="unsafe", subok=True, copy=True):
 
 zero_derivative(np.shape, np.size, np.ndim, np.ndarray.shape, np.ndarray.size, np.ndarray.ndim, np.ndarray.dtype)
 zero_derivative(np.ndarray.nbytes, np.ndarray.itemsize, np.ndarray.strides, np.ndarray.flags, np.ndarray.__len__, len)
-zero_derivative(np.result_type, np.isscalar, np.iterable, np.may_share_memory, np.shares_memory)
+zero_derivative(np.result_type, np.isfortran, np.isscalar, np.iterable, np.may_share_memory, np.shares_memory)
 
 
 # --- triangles and diagonals ------------------------------------------------------------------------------------

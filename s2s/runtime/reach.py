@@ -150,13 +150,19 @@ _SLOTS: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictio
 
 
 def found_by(function: types.FunctionType) -> Iterator[Any]:
-    """What a function of the user's finds by name, in cells, globals and modules of the user's, and its defaults."""
+    """What a function of the user's finds by name, and its defaults."""
+    if not is_installed(function):
+        yield from function.__defaults__ or ()
+        yield from (function.__kwdefaults__ or {}).values()
+        yield from named_by(function)
+
+
+def named_by(function: types.FunctionType) -> Iterator[Any]:
+    """What a function of the user's finds by name, in cells, globals and modules of the user's."""
     if is_installed(function):
         return
     for cell in function.__closure__ or ():
         yield from _content(cell)
-    yield from function.__defaults__ or ()
-    yield from (function.__kwdefaults__ or {}).values()
     names = mentioned(function.__code__)
     for name in names:
         held = function.__globals__.get(name, sys.modules.get(name))

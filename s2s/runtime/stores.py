@@ -187,15 +187,17 @@ def put_in_place(x_dot: Any, x: Any, part: Any, part_dot: Any) -> Any:
 def private(x: Any) -> Any:
     """A copy of what the program writes into, laid out in memory as it was.
 
-    The layout decides in which order a reduction adds, and so the last bits of its result.
+    The layout decides in which order a reduction adds, and so the last bits of its result. What may not be written into
+    stays so.
     """
-    if isinstance(x, np.ndarray):
-        copy = np.copy(x)  # keeps the order of the axes
-        if copy.strides == x.strides or x.dtype.hasobject:
-            return copy
+    if not isinstance(x, np.ndarray):
+        return copied(x)
+    copy = np.copy(x)  # keeps the order of the axes
+    if copy.strides != x.strides and not x.dtype.hasobject:
         memory, low = _memory(x)
-        return np.ndarray(x.shape, x.dtype, memory, _address(x) - low, x.strides)
-    return copied(x)
+        copy = np.ndarray(x.shape, x.dtype, memory, _address(x) - low, x.strides)
+    copy.flags.writeable = x.flags.writeable
+    return copy
 
 
 def copied(tree: Any) -> Any:
@@ -215,6 +217,7 @@ def _copied(value: Any, made: dict[int, Any], memories: dict[int, tuple[Any, int
             memories[id(whole)] = _memory(whole)
         memory, low = memories[id(whole)]
         copy: Any = np.ndarray(value.shape, value.dtype, memory, _address(value) - low, value.strides)
+        copy.flags.writeable = value.flags.writeable
     elif type(value) in (list, tuple):
         copy = type(value)(_copied(item, made, memories) for item in value)
     elif type(value) is dict:

@@ -52,7 +52,12 @@ MISSING_DATA = {
     np.nanmin,
 }  # fmt: skip
 # These hand on the entries of their operands as they are.
-MOVING = {np.where, np.select, np.choose, operator.getitem, np.take, np.ndarray.take, np.stack, np.concatenate}
+MOVING = {
+    np.where, np.select, np.choose, operator.getitem, np.take, np.ndarray.take, np.stack, np.concatenate, np.hstack,
+    np.vstack, np.dstack, np.column_stack, np.block, np.append, np.roll, np.repeat, np.tile, np.array, np.asarray,
+    np.asanyarray, np.ascontiguousarray, np.ndarray.astype, np.full, np.full_like, np.copy, np.ndarray.copy,
+    np.ndarray.flatten, np.ndarray.item, np.pad, np.sort, list, tuple, float,
+}  # fmt: skip
 
 
 def may_be_steep(operations: Operations) -> set[str]:
@@ -193,7 +198,7 @@ def _passes_on(value: Any, found: set[str], operations: Operations) -> bool:
     """Whether an operation gives what is not finite where its operand is not."""
     if not core.reads(value) & found or isinstance(value, gast.Compare):
         return False
-    if isinstance(value, gast.Name):
+    if isinstance(value, (gast.Name, gast.List, gast.Tuple)):
         return True
     function = operations.function(value)
     rule = rules.find(function)

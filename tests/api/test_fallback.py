@@ -1,11 +1,14 @@
 """What is not compiled is recorded on the tape: one warning for each place that calls, a record, the right number."""
 
+import contextlib
 import linecache
 import math
+import threading
 import warnings
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import s2s
 
@@ -262,3 +265,82 @@ def test_an_expression_of_hundreds_of_terms_is_said_to_be_nested_too_deeply(term
     exec(compile(text, file, "exec"), namespace)
     with pytest.warns(s2s.FallbackWarning, match="nested too deeply"):
         assert s2s.grad(namespace["f"])(1.0) == sum(range(terms))
+
+
+# --- refusals that the function catches ---
+
+
+def caught_rule(x):
+    try:
+        factor, _ = scipy.linalg.cho_factor(np.outer(x, x) + np.eye(3))
+    except Exception:
+        return 1e3 * np.sum(x)
+    return np.sum(factor)
+
+
+def caught_key(x):
+    seen = {}
+    try:
+        seen[x[0]] = x[1]
+    except TypeError:
+        return 1e3 * np.sum(x)
+    return seen[x[0]] * x[1]
+
+
+def caught_write(x):
+    counts = np.zeros(3, int)
+    try:
+        np.exp(x, out=counts, casting="unsafe")
+    except TypeError:
+        return 1e3 * np.sum(x)
+    return np.sum(x * counts)
+
+
+def caught_suppressed(x):
+    y = x * 2.0
+    with contextlib.suppress(Exception):
+        y = np.asarray(memoryview(y)) * 3.0
+    return np.sum(y)
+
+
+def lost_in_a_thread(x):
+    out = [1e3 * np.sum(x)]
+
+    def work():
+        out[0] = scipy.linalg.norm(x, 3)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return out[0] + np.sum(x)
+
+
+def caught_method(x):
+    y = x * 2.0
+    try:
+        y.setfield(0.5, np.float64)
+    except AttributeError:
+        return 1e3 * np.sum(x)
+    return np.sum(y * x)
+
+
+CAUGHT = [caught_rule, caught_key, caught_write, caught_suppressed, caught_method, lost_in_a_thread]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("f", CAUGHT)
+def test_a_refusal_that_the_function_catches_is_raised_all_the_same(f):
+    """Else the function would go on in a way that it does not go with plain numbers."""
+    x = np.array([0.3, 0.7, 0.5])
+    f(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)
+        for derivative in (
+            s2s.grad(f),
+            s2s.value_and_grad(f),
+            lambda x: s2s.vjp(f, x),
+            lambda x: s2s.jvp(f, (x,), (x,)),
+        ):
+            with pytest.raises((s2s.S2SError, TypeError, AttributeError)):
+                derivative(x)
+        np.testing.assert_allclose(s2s.grad(lambda x: np.sum(x * x))(x), 2 * x)

@@ -146,3 +146,24 @@ def test_a_steep_slope_after_a_choice_leaves_the_other_operand_alone_on_the_tape
     x = s2s.Variable(np.array([-1.0, 4.0]), requires_grad=True)
     s2s.backward(np.sum(np.sqrt(np.maximum(x, 0.0))))
     np.testing.assert_array_equal(x.grad.numpy(), [0.0, 0.25])
+
+
+def test_numbers_that_are_written_as_missing_leave_no_trace(rng):
+    def left_out(x):
+        return np.nansum(x * np.array([1.0, np.nan, 1.0]))
+
+    def masked(x):
+        w = np.array([1.0, np.inf, 2.0])
+        return np.sum(np.where(np.isfinite(w), x * w, 0.0))
+
+    def divided(x):
+        return np.nansum(x / np.asarray([1.0, 0.0, 2.0]) * np.stack([1.0, math.nan, 1.0]))
+
+    def filled(x):
+        return np.nansum(np.concatenate([x, x]) * np.append(np.full(3, np.nan), [1.0, 2.0, 3.0]))
+
+    x = rng.normal(size=3)
+    for f, slope in ((left_out, [1, 0, 1]), (masked, [1, 0, 2]), (divided, [1, 0, 0.5]), (filled, [1, 2, 3])):
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(s2s.grad(f, strict=True)(x), slope)
+            np.testing.assert_allclose(s2s.jvp(f, (x,), (np.ones(3),))[1], np.sum(slope))

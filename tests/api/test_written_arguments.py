@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import s2s
+from s2s.autograd.record import tape_value_and_grad
 from s2s.errors import FallbackWarning
 from s2s.transforms import inline as inlining
 from tests.api.slopes import slope
@@ -339,3 +340,58 @@ def test_an_exception_passes():
 
     with pytest.raises(KeyError, match="the user's own"):
         s2s.grad(f, strict=True)(X)
+
+
+# --- what may not be written into, and defaults ---
+
+
+def sets_first(x):
+    x[0] = 1.0
+    return np.sum(x * x)
+
+
+def doubles(x):
+    x *= 2.0
+    return np.sum(x * x)
+
+
+def sets_item(x):
+    table = {"w": x}
+    table["w"][1] = 3.0
+    return np.sum(table["w"] ** 2)
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+@pytest.mark.parametrize("f", [sets_first, doubles, sets_item])
+@pytest.mark.parametrize("make", [read_only, lambda x: np.broadcast_to(x[:1], x.shape), lambda x: read_only(x)[::-1]])
+def test_what_may_not_be_written_into_raises_as_it_does_without_a_gradient(f, make, rng):
+    x = make(rng.normal(size=4))
+    with pytest.raises(ValueError, match="read-only"):
+        f(x)
+    taped = lambda x: tape_value_and_grad(f, ["x"], (x,))  # noqa: E731
+    for derivative in (s2s.grad(f), s2s.value_and_grad(f), taped, lambda x: s2s.vjp(f, x)):
+        with pytest.raises(ValueError, match="read-only"):
+            derivative(x)
+
+
+def test_defaults_that_are_written_into_stay_as_they_are(rng):
+    def scaled(x, w=np.ones(3)):  # noqa: B008
+        w *= 2
+        return np.sum(w * x * x)
+
+    def collected(x, found=[]):  # noqa: B006
+        found.append(x * x)
+        return np.sum(found[0] * x) * len(found)
+
+    x = rng.normal(size=3)
+    for f, want in ((scaled, 4 * x), (collected, 3 * x * x)):
+        gradient = s2s.grad(f, strict=True)
+        for _ in range(2):
+            np.testing.assert_allclose(gradient(x), want, rtol=1e-12)
+    np.testing.assert_array_equal(scaled.__defaults__[0], np.ones(3))
+    assert collected.__defaults__ == ([],)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from s2s.autograd import Variable, grad, gradcheck, gradgradcheck
-from s2s.errors import ArgumentError, MissingRuleError
+from s2s.errors import ArgumentError, GradientLossError, MissingRuleError
 
 RNG = np.random.default_rng(5)
 SHAPES = [(), (3,), (2, 3)]
@@ -209,3 +209,23 @@ def test_users_rule_is_used_at_once_and_its_replacement_too():
         return 3 * x**2
 
     assert grad(apply(cube, (x,)), x)[0].item() == 12.0
+
+
+def test_a_conversion_that_loses_the_gradient_is_no_error_of_the_number():
+    """`except ValueError` around a function of `math` is about the numbers that it takes."""
+
+    def f(x):
+        total = 0.0
+        for v in x:
+            try:
+                total = total + math.sqrt(v)
+            except (ValueError, OverflowError, ZeroDivisionError, ArithmeticError):
+                total = total + v**2
+        return total
+
+    x = np.array([1.0, 4.0])
+    with pytest.raises(GradientLossError, match=r"float\(\) of a Variable"):
+        f(Variable(x, requires_grad=True))
+    with pytest.raises(TypeError):
+        f(Variable(x, requires_grad=True))
+    assert f(Variable(x)) == f(x)

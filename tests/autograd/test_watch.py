@@ -22,7 +22,7 @@ from s2s.autograd import (
     saved_tensors_hooks,
     set_detect_anomaly,
 )
-from s2s.errors import BackendError, EagerError, InplaceModificationError
+from s2s.errors import BackendError, EagerError, GradientLossError, InplaceModificationError
 
 DATA = np.array([2.0, 3.0, 5.0])
 
@@ -277,7 +277,7 @@ def test_a_shallow_copy_shares_memory_and_gradient():
 
 def test_dlpack_both_ways():
     x = leaf()
-    with pytest.raises(EagerError, match="detach"):
+    with pytest.raises(GradientLossError, match="detach"):
         np.from_dlpack(x)
     a = np.from_dlpack(x.detach())
     np.testing.assert_array_equal(a, DATA)

@@ -38,6 +38,8 @@ OTHERS = [
     ("np.trim_zeros(a * mask)", X), ("np.trim_zeros(a * mask, 'b')", X),
     ("np.polydiv(a, b)", X[:5], W[:3]), ("np.polydiv(a, b)", X[:5], W[:1]), ("np.polydiv(a, b)", X[:2], W[:3]),
     ("np.i0(a)", 3 * X), ("np.i0(a)", 0.3), ("math.dist(a, b)", X[:3], W[:3]),
+    ("math.hypot(*[a, b, c, d, e])", *map(float, X[:5])), ("math.hypot(a, 0.2, 0.3, b, 0.5)", 0.7, -0.4),
+    ("a.flatten('A')", M), ("a.flatten('A')", np.asfortranarray(M)),
 ]  # fmt: skip
 # Where a list is expected and an array is given, the cotangent is an array, which two uses add up.
 ARRAYS_FOR_LISTS = [
