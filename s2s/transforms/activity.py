@@ -179,7 +179,7 @@ class _Activity:
             raise NotCompiled(f"a call of `{described(function)}` with `*`", origin=origin)
         if user_callee(function, node) is not None:
             return any(K.differentiable(self.operations.kind(a)) for a in node.args if core.reads(a) & self.varied)
-        if function in INERT:
+        if function in INERT or _is_exception(function):
             return False
         if getattr(function, "__objclass__", None) in (list, dict, set):
             raise NotCompiled(
@@ -222,6 +222,11 @@ def _nodes(value: Any) -> list[Any]:
     if isinstance(value, gast.AST):
         return [value]
     return [v for v in value if isinstance(v, gast.AST)] if isinstance(value, tuple) else []
+
+
+def _is_exception(function: Any) -> bool:
+    """Whether a call makes an exception of Python's own: what it holds is told like text (`texts`)."""
+    return isinstance(function, type) and issubclass(function, BaseException) and function.__module__ == "builtins"
 
 
 def _has_source(function: Any) -> bool:

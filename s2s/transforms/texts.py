@@ -2,7 +2,8 @@
 
 `print(f"loss {x}")` is as it should be. `float(f"{x}")` is a number that depends on x by a way on which no derivative
 can be followed: where the result depends on such a number, the program is refused, at the line that makes it. A
-decision (`"nan" in text`, `len(text)`) is one about the value, as a comparison is.
+decision (`"nan" in text`, `len(text)`) is one about the value, as a comparison is. An exception holds what it was made
+with: what is taken out of it may be text, or the value.
 """
 
 from __future__ import annotations
@@ -107,11 +108,13 @@ class _Texts:
         return isinstance(node, (gast.BinOp, gast.UnaryOp))
 
     def note_numbers(self, names: Sequence[str], stmt: Any) -> None:
+        read = core.reads(stmt.value) & self.texts
         for name in names:
             kind = self.operations.kind(core.name(name))
             dtype = K.dtype_of(kind)
             if isinstance(kind, K.Unknown) or (dtype is not None and dtype.kind in "iufc"):
-                self.numbers.setdefault(name, self.error(stmt, sure=not isinstance(kind, K.Unknown)))
+                sure = all(K.is_known(self.operations.kind(core.name(n))) for n in (name, *read))
+                self.numbers.setdefault(name, self.error(stmt, sure))
 
     def error(self, stmt: Any, sure: bool) -> S2SError:
         origin: Origin | None = core.origin_of(stmt)

@@ -703,3 +703,76 @@ def test_a_strict_zip_raises_behind_its_last_item():
         value, gradient = s2s.value_and_grad(f)(x, y)
     assert value == f(x, y)
     np.testing.assert_allclose(gradient, slope(f, (x, y)), rtol=1e-6, atol=1e-9)
+
+
+def raises_an_active_value(x):
+    if x > 100:
+        raise ValueError(x)
+    return x * x
+
+
+def handles_an_active_value(x):
+    try:
+        if x > 1:
+            raise ValueError(x * x)
+        y = x
+    except ValueError:
+        y = x * x
+    return y
+
+
+def decides_by_an_exception(x):
+    error = RuntimeError(x)
+    return x * x if error.args[0] > 1 else x
+
+
+def takes_the_value_out(x):
+    try:
+        raise ValueError(x * x, 2)
+    except ValueError as error:
+        return error.args[0]
+
+
+def takes_a_number_out(x):
+    error = ValueError(x)
+    return float(error.args[0]) * x
+
+
+def takes_all_out(x):
+    try:
+        raise KeyError("key", x)
+    except KeyError as error:
+        _, y = error.args
+    return x * y
+
+
+def sums_what_it_holds(x):
+    try:
+        if x >= 1:
+            raise AssertionError(x * x)
+        y = x
+    except AssertionError as error:
+        y = x + sum(error.args)
+    return y
+
+
+@pytest.mark.filterwarnings("ignore::s2s.FallbackWarning")
+@pytest.mark.parametrize("way", ["reverse", "forward"])
+@pytest.mark.parametrize(
+    ("f", "compiled"),
+    [(raises_an_active_value, True), (handles_an_active_value, True), (decides_by_an_exception, True),
+     (takes_the_value_out, False), (takes_a_number_out, False), (takes_all_out, False),
+     (sums_what_it_holds, False)],
+)  # fmt: skip
+def test_exceptions_that_hold_active_values(f, compiled, way):
+    x, h = np.random.default_rng(3).uniform(1.2, 1.8), 1e-6
+    slope = s2s.grad(f)(x) if way == "reverse" else s2s.jvp(f, (x,), (1.0,))[1]
+    np.testing.assert_allclose(slope, (f(x + h) - f(x - h)) / (2 * h), rtol=1e-6)
+    if compiled:
+        assert s2s.grad(f, strict=True)(x) == s2s.grad(f)(x)
+
+
+def test_the_user_gets_the_exception_with_its_value():
+    with pytest.raises(ValueError) as error:
+        s2s.grad(raises_an_active_value, strict=True)(101.5)
+    assert error.value.args == (101.5,) and type(error.value.args[0]) is float
