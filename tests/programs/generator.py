@@ -101,6 +101,11 @@ class Writer:
         """Arguments for the program of a seed."""
         return arguments(seed)
 
+    @staticmethod
+    def further_arguments(seed: int) -> list[tuple[Any, ...]]:
+        """Others, of other sizes, for the same program."""
+        return []
+
     # --- expressions ---
 
     def choose(self, options: Sequence[T]) -> T:

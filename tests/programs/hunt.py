@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 
 from tests.programs.containers import ContainerWriter
 from tests.programs.generator import Writer, define
+from tests.programs.indices import IndexWriter
 from tests.programs.inplace import InplaceWriter
 from tests.programs.language import LanguageWriter
 from tests.programs.lists import ListWriter
 from tests.programs.shrink import shrunk
 from tests.programs.tries import TryWriter
-from tests.programs.verify import verify
+from tests.programs.verify import Outcome, verify
 
 WRITERS: dict[str, tuple[type[Writer], str]] = {
     "inplace": (InplaceWriter, "programs that write in place"),
@@ -30,6 +31,7 @@ WRITERS: dict[str, tuple[type[Writer], str]] = {
     "containers": (ContainerWriter, "programs of dicts and lists"),
     "language": (LanguageWriter, "programs of the whole language"),
     "tries": (TryWriter, "programs of exceptions"),
+    "indices": (IndexWriter, "programs of loops over items of arrays"),
 }
 SECOND = 5  # one in so many programs is differentiated twice
 
@@ -75,9 +77,7 @@ def explore(
         found.constructs.update(program.constructs.keys())
         try:
             with limited(60):
-                outcome = verify(
-                    define(program), writer.arguments(seed), each_stage=each_stage, second=seed % SECOND == 0
-                )
+                outcome = verified(program.text, seed, writer, each_stage)
         except (Exception, TimeUp) as error:
             failure = Failure(seed, program.text, error)
             found.failures.append(smaller(failure, writer, each_stage) if small else failure)
@@ -91,6 +91,15 @@ def explore(
     return found
 
 
+def verified(text: str, seed: int, writer: type[Writer], each_stage: bool) -> Outcome:
+    """What verifying a program tells for the arguments of its seed; for the further ones it must be right, too."""
+    f, second = define(text), seed % SECOND == 0
+    outcome = verify(f, writer.arguments(seed), each_stage=each_stage, second=second)
+    for args in writer.further_arguments(seed):
+        verify(f, args, each_stage=False)
+    return outcome
+
+
 def smaller(failure: Failure, writer: type[Writer], each_stage: bool) -> Failure:
     """The failure of a small program that fails as this one does."""
     seed, failures = failure.seed, {failure.text: failure.error}
@@ -98,7 +107,7 @@ def smaller(failure: Failure, writer: type[Writer], each_stage: bool) -> Failure
     def fails(candidate: str) -> bool:
         try:
             with limited(10):
-                verify(define(candidate), writer.arguments(seed), each_stage=each_stage, second=seed % SECOND == 0)
+                verified(candidate, seed, writer, each_stage)
         except TimeUp:
             return False
         except Exception as other:

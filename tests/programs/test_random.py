@@ -6,6 +6,7 @@ from tests.programs.containers import CONTAINERS, ContainerWriter
 from tests.programs.expressions import ARRAY, MATRIX, SCALAR
 from tests.programs.generator import EXITS, NOT_COMPILED, Writer
 from tests.programs.hunt import explore
+from tests.programs.indices import INDICES, IndexWriter
 from tests.programs.inplace import INPLACE, InplaceWriter
 from tests.programs.lists import ListWriter
 from tests.programs.shrink import shrunk
@@ -101,6 +102,30 @@ def test_programs_of_containers_use_them_in_many_ways():
     kinds = [sum(kind in program.constructs for kind in CONTAINERS) for program in programs]
     assert sum(kinds) / len(kinds) > 4
     assert min(sum(kind in program.constructs for program in programs) for kind in CONTAINERS) > 100
+
+
+def right_indices(found):
+    """Programs of indices are right, and nearly all are compiled and compared."""
+    counts = found.counts
+    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    assert counts["compiled"] >= 0.9 * counts["programs"], found
+    assert counts["finite"] - counts["kink"] - counts["raised"] >= 0.6 * counts["programs"], found
+
+
+@pytest.mark.parametrize(("start", "count"), [(0, 25), (60, 5)])
+def test_random_programs_of_indices_are_right(start, count):
+    right_indices(explore(range(start, start + count), IndexWriter, nesting=2, each_stage=start > 0))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("start", range(10_000, 14_000, 500))
+def test_many_random_programs_of_indices_are_right(start):
+    right_indices(explore(range(start, start + 500), IndexWriter, nesting=2))
+
+
+def test_programs_of_indices_reach_every_construct():
+    seen = set().union(*(IndexWriter(seed).program().constructs for seed in range(600)))
+    assert set(INDICES) - seen == set()
 
 
 def right_or_raised(found):
