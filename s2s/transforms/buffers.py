@@ -70,9 +70,9 @@ class _Buffers:
         self.indices: dict[str, Any] = {}  # of the block that is visited, what is assigned once in terms of what is not
 
     def block(self, stmts: Sequence[Any]) -> list[Any]:
-        self.indices = sums_of_integers(stmts, self.definitions, self.kind)
-        kept = self.sinking.block(self.without_undone(self.without_zeros(list(stmts))), self.indices)
-        new = [with_blocks(s, lambda _, inner: self.block(inner)) for s in kept]
+        new = [with_blocks(s, lambda _, inner: self.block(inner)) for s in stmts]
+        self.indices = sums_of_integers(new, self.definitions, self.kind)
+        new = self.sinking.block(self.without_undone(self.without_zeros(new)), self.indices)
         for at, stmt in enumerate(new):
             if self.memory.needless(stmt):
                 new[at] = core.rebuilt(stmt, value=core.name(copied_array(stmt)))

@@ -85,9 +85,8 @@ class Memory(Aliases):
             return False
         arrays = is_array(self.kind(core.name(source))) and is_array(self.kind(core.name(name)))
         function = self.operations.function(stmt.value)
-        return (
-            arrays and function is np.array and not self.holders.get(id(stmt)) and self.find(source) not in self.foreign
-        )
+        held = self.holders.get(id(stmt), {source})
+        return arrays and function is np.array and not held and self.find(source) not in self.foreign
 
     def may_share(self, name: str, other: str) -> bool:
         return self.find(name) == self.find(other)

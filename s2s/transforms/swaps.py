@@ -92,7 +92,9 @@ class _Swaps:
         stmts[start:end] = [*new, *[None] * (end - start - len(new))]  # so that positions stay what they are
         if names:
             new_names = core.Substitution(names, names)
-            stmts[end:back] = [renamed_block([s], new_names, self.fn.facts)[0] if s else None for s in stmts[end:back]]
+            stmts[end:back] = [
+                next(iter(renamed_block([s] if s else [], new_names, self.fn.facts)), None) for s in stmts[end:back]
+            ]
             stmts[back] = None
 
     def taken_back(

@@ -23,7 +23,7 @@ from tests.programs.language import LanguageWriter
 from tests.programs.lists import ListWriter
 from tests.programs.shrink import shrunk
 from tests.programs.tries import TryWriter
-from tests.programs.verify import Outcome, verify
+from tests.programs.verify import Outcome, run, verify
 
 WRITERS: dict[str, tuple[type[Writer], str]] = {
     "inplace": (InplaceWriter, "programs that write in place"),
@@ -92,11 +92,12 @@ def explore(
 
 
 def verified(text: str, seed: int, writer: type[Writer], each_stage: bool) -> Outcome:
-    """What verifying a program tells for the arguments of its seed; for the further ones it must be right, too."""
+    """What verifying a program tells for the arguments of its seed; for further ones it must be right, or raise."""
     f, second = define(text), seed % SECOND == 0
     outcome = verify(f, writer.arguments(seed), each_stage=each_stage, second=second)
     for args in writer.further_arguments(seed):
-        verify(f, args, each_stage=False)
+        if not isinstance(run(f, args), Exception):
+            verify(f, args, each_stage=False)
     return outcome
 
 

@@ -46,6 +46,19 @@ def test_circle_of_three_in_a_loop():
     assert "x, y, c = y, c, x" in got and "t" not in got.replace("return", "")
 
 
+def test_names_that_change_places_around_a_copy_of_a_name_to_itself():
+    got = changed("""
+        def f(x, y):
+            t = x
+            x = y
+            u = x + 1.0
+            u = u
+            y = t
+            return x, y, u
+        """)
+    assert got == "y, x = x, y\nu = x + 1.0\nreturn x, y, u"
+
+
 def test_value_that_is_kept_stays_outside_the_circle():
     got = changed("""
         def f(x, y):
