@@ -21,6 +21,7 @@ from s2s.rules.missing import described, missing_rule
 from s2s.transforms.callee import operation
 from s2s.transforms.known import INERT
 from s2s.transforms.operations import Operations
+from s2s.transforms.structure import statements
 from s2s.transforms.task import Task
 from s2s.transforms.texts import is_text, numbers_of_text
 from s2s.transforms.usercalls import user_callee
@@ -30,6 +31,9 @@ def activity(fn: Function, task: Task) -> Function:
     """`fn` with `facts.active`. Raises NotCompiled or MissingRuleError where an active value is not understood."""
     found = _Activity(fn, task, {name for name in task.wrt if K.differentiable(task.kinds[name])})
     active = found.run()
+    for stmt in statements(fn.body):
+        if isinstance(stmt, gast.For) and stmt.target.id in active:  # `loops` has left it as it is
+            raise NotCompiled("a loop over active values of unknown kind", origin=core.origin_of(stmt))
     found.refuse_numbers_of_text()
     return fn.with_facts(active=active)
 

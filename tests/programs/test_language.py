@@ -7,8 +7,9 @@ from collections import Counter
 
 import pytest
 
-from tests.programs.hunt import explore
+from tests.programs.hunt import define, explore
 from tests.programs.language import ROWS, WRITTEN, LanguageWriter
+from tests.programs.verify import verify
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "language.md"
 
@@ -48,3 +49,21 @@ def test_random_programs_of_the_language_are_right():
 def test_many_random_programs_of_the_language_are_right(start):
     with contextlib.redirect_stdout(io.StringIO()):
         right(explore(range(start, start + 500), LanguageWriter))
+
+
+FOUND = """\
+def f(a, b, u, m, pair, knobs, rows, weights, picks, n, settings, model=model):
+    c = a
+    q = m
+    if c >= 0.741:
+        v = model(u)
+    else:
+        v = q[0]
+    x7 = (v for v in v)
+    a = sum(x7)
+    return a
+"""
+
+
+def test_a_loop_over_active_values_of_unknown_kind_is_not_compiled():
+    verify(define(FOUND), LanguageWriter.arguments(3137), seed=3137)
