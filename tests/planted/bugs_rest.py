@@ -302,7 +302,7 @@ BUGS = [
     Bug(
         name="the tape works on the caller's arrays",
         where="s2s.autograd.record:_Entry._array",
-        text="traced = Traced.make(np.array(array))",
+        text="traced = Traced.make(_copied(array))",
         becomes="traced = Traced.make(array)",
         check="tests.autograd.test_record:test_arguments_may_be_written_and_are_not_changed",
         found_by="the test",

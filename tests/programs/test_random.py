@@ -33,16 +33,22 @@ def right_and_compiled(found, writer):
     assert counts["finite"] - counts["kink"] >= 0.9 * counts["programs"], found
 
 
-@pytest.mark.parametrize(
-    ("writer", "start"), [(Writer, 0), (Writer, 50), *((InplaceWriter, start) for start in range(0, 400, 50))]
-)
-def test_random_programs_are_right(writer, start):
-    right_and_compiled(explore(range(start, start + 50), writer), writer)
+# By writer and depth of blocks, the seeds: a thousand programs, with those of the other writers.
+RUNS = [
+    (Writer, 3, range(50)), (Writer, 2, range(50, 200)), (Writer, 1, range(200, 350)),
+    *((InplaceWriter, 3, range(start, start + 50)) for start in (0, 50)),
+    *((InplaceWriter, 1, range(start, start + 50)) for start in range(100, 400, 50)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("writer", "nesting", "seeds"), RUNS)
+def test_random_programs_are_right(writer, nesting, seeds):
+    right_and_compiled(explore(seeds, writer, nesting), writer)
 
 
 @WRITERS
 def test_random_programs_are_right_at_every_stage(writer):
-    right_and_compiled(explore(range(2000, 2060), writer, nesting=2, each_stage=True), writer)
+    right_and_compiled(explore(range(2000, 2030), writer, nesting=2, each_stage=True), writer)
 
 
 @pytest.mark.full
@@ -69,7 +75,7 @@ def right(found):
 
 @pytest.mark.parametrize("start", [0, 80])
 def test_random_programs_of_lists_are_right(start):
-    right(explore(range(start, start + 50), ListWriter, nesting=2, each_stage=start > 0))
+    right(explore(range(start, start + 50), ListWriter, nesting=2 - start // 80, each_stage=start > 0))
 
 
 @pytest.mark.full
@@ -88,7 +94,7 @@ def right_containers(found):
 
 @pytest.mark.parametrize("start", [0, 80])
 def test_random_programs_of_containers_are_right(start):
-    right_containers(explore(range(start, start + 30), ContainerWriter, nesting=2, each_stage=start > 0))
+    right_containers(explore(range(start, start + 30), ContainerWriter, nesting=2 - start // 80, each_stage=start > 0))
 
 
 @pytest.mark.full
@@ -138,7 +144,7 @@ def right_or_raised(found):
 
 @pytest.mark.parametrize("start", [0, 40])
 def test_random_programs_of_exceptions_are_right(start):
-    right_or_raised(explore(range(start, start + 40), TryWriter, nesting=3 - start // 40, each_stage=start > 0))
+    right_or_raised(explore(range(start, start + 40), TryWriter, nesting=2 - start // 40, each_stage=start > 0))
 
 
 @pytest.mark.full
