@@ -135,6 +135,9 @@ class _Tries:
         inner = self.enter(outer if pure else (BaseException,))
         body, fails = self.block(stmt.body, inner)
         final, again = self.block(stmt.finalbody, open)
+        if again and any(map(_may_jump, statements(stmt.body))):
+            # The exception of a `finally` that is handled takes the place of a `return` in its `try`.
+            raise NotCompiled("a jump out of `try` whose `finally` may raise", origin=core.origin_of(stmt))
         new = [self.set(inner.error, core.constant(None), stmt), *body, *final]
         if not fails:
             return new, [] if again else None
@@ -258,6 +261,13 @@ class _Tries:
         self.questions.note(stmt)
         asked = [] if open is None else self.questions.of(stmt, open)
         return (asked, [stmt]) if asked else ([stmt], None)
+
+
+def _may_jump(stmt: Any) -> bool:
+    """Whether a statement may be a part of a jump: it sets a flag of ours, or stores what is returned."""
+    value, names = getattr(stmt, "value", None), core.writes(stmt)
+    is_flag = isinstance(value, gast.Constant) and value.value is True
+    return any(core.is_temporary(name) and (is_flag or core.stem(name) == "result") for name in names)
 
 
 def _exit_of(body: list[Any]) -> tuple[list[Any], Any]:

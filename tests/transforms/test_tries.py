@@ -776,3 +776,37 @@ def test_the_user_gets_the_exception_with_its_value():
     with pytest.raises(ValueError) as error:
         s2s.grad(raises_an_active_value, strict=True)(101.5)
     assert error.value.args == (101.5,) and type(error.value.args[0]) is float
+
+
+def test_an_exception_of_finally_takes_the_place_of_a_jump():
+    def returning(x, table):
+        try:
+            try:
+                return x * 2.0
+            finally:
+                x = x * table["a"]
+        except KeyError:
+            pass
+        return x * 3.0
+
+    def breaking(x, table):
+        total = 0.0
+        for i in range(3):
+            try:
+                try:
+                    if i == 1:
+                        break
+                    total = total + x
+                finally:
+                    x = x * table[i]
+            except KeyError:
+                total = total + x * x
+        return total
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", s2s.FallbackWarning)
+        for f, tables in ((returning, ({}, {"a": 0.5})), (breaking, ({}, {0: 0.5}, {0: 0.5, 1: 2.0}))):
+            for table in tables:
+                value, gradient = s2s.value_and_grad(f)(1.3, table)
+                assert value == f(1.3, table)
+                np.testing.assert_allclose(gradient, slope(f, (1.3, table)), rtol=1e-6)
