@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import site
 import sys
 import sysconfig
@@ -12,7 +13,9 @@ import types
 @functools.cache
 def _roots() -> tuple[str, ...]:
     found = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return tuple(root for root in (*found, *site.getsitepackages()) if root)
+    # This package counts wherever it lies: what it keeps of programs is no part of the next one.
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+    return tuple(root for root in (*found, *site.getsitepackages(), own) if root)
 
 
 def is_installed(function: types.FunctionType) -> bool:
