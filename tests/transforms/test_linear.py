@@ -1,10 +1,10 @@
 """Work grows with the length of a function, not with its square: steps are counted, not seconds."""
 
+import cProfile
 import gc
 import importlib.util
 import linecache
 import pathlib
-import sys
 
 import numpy as np
 import pytest
@@ -65,22 +65,14 @@ def steps(f, args=(0.5, 0.25, np.ones(3))):
 
 def calls(work):
     """The calls, of functions in Python and in C, that some work takes."""
-    count = 0
-
-    def note(frame, event, argument):
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
+    profile = cProfile.Profile()
     gc.collect()  # what earlier tests have left: finalizers are calls, too
     gc.disable()
-    sys.setprofile(note)
     try:
-        work()
+        profile.runcall(work)
     finally:
-        sys.setprofile(before)
         gc.enable()
-    return count
+    return sum(entry.callcount for entry in profile.getstats())
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
