@@ -108,9 +108,26 @@ class Sequence(Kind):
 
 @dataclass(frozen=True)
 class Dict(Kind):
-    """A dict with known constant keys, in order."""
+    """A dict with known constant keys, in order.
+
+    senses: what tells keys apart that are equal.
+    """
 
     items: tuple[tuple[Any, Kind], ...]
+    senses: tuple[Any, ...] = dataclasses.field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "senses", senses(key for key, _ in self.items))
+
+    def same_keys(self, other: Dict) -> bool:
+        return self.senses == other.senses and [k for k, _ in self.items] == [k for k, _ in other.items]
+
+
+def senses(keys: Iterable[Any]) -> tuple[Any, ...]:
+    """What tells equal keys apart: 1, 1.0 and True are one key of a dict, as 0.0 and -0.0 are, and differ in use."""
+    return tuple(
+        senses(key) if type(key) is tuple else (type(key), repr(key) if type(key) is float else "") for key in keys
+    )
 
 
 @dataclass(frozen=True)
@@ -265,7 +282,7 @@ def join(a: Kind, b: Kind) -> Kind:
             return List(tuple(map(join, a.items, b.items)))
         if isinstance(a, Sequence) and isinstance(b, Sequence) and a.cls is b.cls:
             return Sequence(join(a.item, b.item), a.cls)
-        if isinstance(a, Dict) and isinstance(b, Dict) and [k for k, _ in a.items] == [k for k, _ in b.items]:
+        if isinstance(a, Dict) and isinstance(b, Dict) and a.same_keys(b):
             return Dict(tuple((k, join(v, w)) for (k, v), (_, w) in zip(a.items, b.items)))
         if isinstance(a, Record) and isinstance(b, Record) and a.cls is b.cls:
             if [k for k, _ in a.fields] == [k for k, _ in b.fields]:

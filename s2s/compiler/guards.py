@@ -159,6 +159,8 @@ def _object(place: str, kind: K.Object, value: Any, bind: Bindings) -> Iterator[
 def _entries(place: str, keys: list[Any], bind: Bindings) -> Iterator[str]:
     # The order counts: it is the order in which the function loops over them.
     yield f"[*{place}] == {bind(keys, 'keys')}"
+    if any(type(key) is not str for key in keys):
+        yield f"{bind(K.senses, 'senses')}({place}) == {bind(K.senses(keys), 'known')}"
 
 
 def _static(place: str, kind: K.Static, value: Any, bind: Bindings) -> Iterator[str]:

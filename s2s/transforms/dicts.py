@@ -116,7 +116,7 @@ class Dicts(Mappings):
         if not 1 <= len(node.args) <= 2:
             return None
         key = self.key(made, node.args[0])
-        if key in self.known_keys(made):
+        if self.has(made, key):
             return self.item(made, key)
         return node.args[1] if len(node.args) > 1 else core.constant(None)
 
@@ -124,7 +124,7 @@ class Dicts(Mappings):
         if len(node.args) != 2:
             return None
         key = self.key(made, node.args[0])
-        if key not in self.known_keys(made):
+        if not self.has(made, key):
             before.extend(self.put(made, key, node.args[1]))
         return self.item(made, key)
 
@@ -132,7 +132,7 @@ class Dicts(Mappings):
         if not 1 <= len(node.args) <= 2:
             return None
         key = self.key(made, node.args[0])
-        if key in self.known_keys(made):
+        if self.has(made, key):
             return self.popped(made, key, before)
         return node.args[1] if len(node.args) > 1 else None
 
@@ -190,7 +190,7 @@ class Dicts(Mappings):
         if view is not None and view.what == "keys":
             made = view.made
         if made is not None:
-            return core.constant((self.key(made, node.left) in self.known_keys(made)) is isinstance(op, gast.In))
+            return core.constant(self.has(made, self.key(made, node.left)) is isinstance(op, gast.In))
         display = self.host.tables.known.get(right.id) if isinstance(right, gast.Name) else None
         known = self.constant(node.left)
         if (

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from s2s import core
+from s2s.transforms.keys import Keys
 
 
 @dataclass(eq=False)
@@ -89,7 +90,11 @@ class Heap:
         self.fresh = fresh
         self.state: dict[Location, Any] = {}
         self.numbers = itertools.count()
-        self.interned: dict[Any, Any] = {}  # values of locations that are compared by identity
+        self.interned: dict[Any, Any] = {}
+
+    def same(self, value: Any) -> Any:
+        """The one value that stands for all that are equal to it: values of locations are compared by identity."""
+        return self.interned.setdefault(value, value)
 
     # --- objects and their attributes ---
 
@@ -124,6 +129,8 @@ class Heap:
         """What a location refers to, where it refers to one thing or another."""
         if a is b:
             return a
+        if isinstance(a, Keys) and isinstance(b, Keys):
+            return self.same(a.met(b))
         if VALUE in (a, b) and None in (a, b) and is_loadable(location):
             ends[0 if a is None else 1].append(load(location))
             return VALUE
@@ -155,11 +162,13 @@ class Heap:
         changing: set[Location] = set()
         unsure: set[Location] = set()
         loaded: dict[Location, None] = {}
+        keys: dict[Location, Keys] = {}
         while True:
-            found = len(changing) + len(unsure) + len(loaded)
+            found = len(changing) + len(unsure) + len(loaded), dict(keys)
             self.state = dict(entry)
             before = [*self.heads(changing - unsure), *map(load, loaded)]
             self.state.update(dict.fromkeys(loaded, VALUE))
+            self.state.update(keys)
             self.state.update(dict.fromkeys(unsure, UNSURE))
             head = dict(self.state)
             body = run()
@@ -172,13 +181,15 @@ class Heap:
                     if not self.carry(old, new, head, tail):
                         unsure.add(location)
                 elif old is not new:
-                    if old is None and new is VALUE and is_loadable(location):
+                    if isinstance(old, Keys) and isinstance(new, Keys):
+                        keys[location] = self.same(old.met(new))
+                    elif old is None and new is VALUE and is_loadable(location):
                         loaded[location] = None
                     elif isinstance(old, Made) and isinstance(new, Made) and old.cls is new.cls:
                         changing.add(location)
                     elif old is not None or not isinstance(location, str) or not assigned_first(location):
                         unsure.add(location)
-            if len(changing) + len(unsure) + len(loaded) == found:
+            if (len(changing) + len(unsure) + len(loaded), keys) == found:
                 break
         lost: dict[Location, Any] = {location: UNSURE for location in self.state if isinstance(location, str)}
         self.state = lost | head

@@ -15,6 +15,7 @@ That begins with the first statement that needs it (`Tracking`): dicts that are 
 from __future__ import annotations
 
 import copy
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +27,17 @@ from s2s import core
 from s2s import kinds as K
 from s2s.core import MISSING
 from s2s.transforms.heap import VALUE, Made
+from s2s.transforms.keys import Keys
 from s2s.transforms.making import Making
 from s2s.transforms.structure import statements
 
 
-class _Keys:
+class _Location:
     """The location of the keys of a dict, in order, beside its items: no key of the user's."""
 
 
-KEYS: Any = _Keys()
+KEYS: Any = _Location()
+SOME_WAYS = "a dict has some keys on some paths only"
 _KEY_TYPES = (str, int, bool, type(None))
 # Displays of dicts that are left alone in one function: from then on, all are.
 MOST = 6
@@ -117,7 +120,7 @@ class Mappings(Making):
                 self.state[made, key] = self.taken_apart(core.name(name), item, core.stem(name), site, before)
             else:
                 self.state[made, key] = VALUE
-        self.set_keys(made, tuple(key for key, _ in kind.items))
+        self.set_keys(made, functools.reduce(Keys.added, (key for key, _ in kind.items), Keys()))
         return made
 
     def new_dict(self, items: Sequence[tuple[Any, Any]], before: list[Any]) -> Any:
@@ -130,7 +133,7 @@ class Mappings(Making):
         self.seen.append(site)
         name = self.host.temporary("made")
         self.state[name] = made
-        self.set_keys(made, ())
+        self.set_keys(made, Keys())
         for key, value in items:
             before.extend(self.put(made, key, value))
         return core.name(name)
@@ -145,13 +148,27 @@ class Mappings(Making):
 
     # --- their items ---
 
-    def set_keys(self, made: Made, keys: tuple[Any, ...]) -> None:
-        self.state[made, KEYS] = self.heap.interned.setdefault((keys, tuple(map(type, keys))), keys)
+    def set_keys(self, made: Made, keys: Keys) -> None:
+        self.state[made, KEYS] = self.heap.same(keys)
+
+    def keys_at(self, made: Made) -> Keys:
+        found = self.state.get((made, KEYS))
+        if not isinstance(found, Keys):
+            raise self.escape(SOME_WAYS, made)
+        return found
 
     def known_keys(self, made: Made) -> tuple[Any, ...]:
-        found = self.state.get((made, KEYS))
-        if not isinstance(found, tuple):
-            raise self.escape("a dict has some keys on some paths only", made)
+        """All keys, in order."""
+        found = self.keys_at(made)
+        if not found.ordered:
+            raise self.escape(SOME_WAYS, made)
+        return found.sure
+
+    def has(self, made: Made, key: Any) -> bool:
+        """Whether a key is there."""
+        found = self.keys_at(made).has(key)
+        if found is None:
+            raise self.escape(SOME_WAYS, made)
         return found
 
     def constant(self, node: Any) -> Any:
@@ -179,10 +196,9 @@ class Mappings(Making):
         """The statements of `d[key] = value`."""
         self.variable_of(made, key)
         self.check_written(made)
-        keys = self.known_keys(made)
+        keys = self.keys_at(made)
         new = self.store(made, key, value, made.hint)
-        if key not in keys:
-            self.set_keys(made, (*keys, key))
+        self.set_keys(made, keys.added(key))
         return new
 
     def check_written(self, made: Made) -> None:
@@ -194,9 +210,8 @@ class Mappings(Making):
         self.check_written(made)
         for other in self.heap.aliases(made):
             raise self.escape("an item is deleted of what may be one dict or another", made, other)
-        keys = self.known_keys(made)
         self.state.pop((made, key), None)
-        self.set_keys(made, tuple(k for k in keys if k != key))
+        self.set_keys(made, self.keys_at(made).without(key))
 
     def items_of(self, node: Any, before: list[Any]) -> list[tuple[Any, Any]] | None:
         """The keys and items of a dict, as atoms, as they are now; None for what is no such dict."""
@@ -230,7 +245,7 @@ class Mappings(Making):
             if made is None:
                 return None
             key = self.key(made, stmt.targets[0].slice)
-            if key not in self.known_keys(made):
+            if not self.has(made, key):
                 raise self.escape("a key is deleted that is not there", made)
             self.removed(made, key)
             return []

@@ -211,7 +211,7 @@ class Uses(Deques):
             return core.call(self.host.value("bool", bool), self.items_in(queue))
         mapping = self.mapping(atom)
         if mapping is not None:
-            return core.constant(bool(self.known_keys(mapping)))
+            return core.constant(bool(self.keys_at(mapping).sure or self.known_keys(mapping)))
         call = self.calling(atom, "__bool__")
         if call is None and self.method(atom, "__len__") is not None:
             raise self.escape("the length of an object as its truth", self.made(atom))
@@ -268,7 +268,7 @@ class Uses(Deques):
             return core.rebuilt(node, value=self.items_in(made))
         if made is not None and made.cls is dict:
             key = self.key(made, node.slice)
-            if key not in self.known_keys(made):
+            if not self.has(made, key):
                 raise self.escape("a key that is not there", made)
             return self.item(made, key)
         if self.listed(node.value) is not None:

@@ -195,9 +195,55 @@ def augmented_in_turn(x):
     return totals["u"] * totals["v"]
 
 
+def new_key_in_a_loop(x):
+    state = {"position": x[0], "speed": x[1]}
+    for k in range(4):
+        state["force"] = -np.sin(state["position"]) * x[0]
+        state["force"] *= k + 1.0
+        state["speed"] = state["speed"] + 0.1 * state["force"]
+        state["position"] += 0.1 * state["speed"]
+        if state["speed"] > 1.2:
+            break
+    return state["position"] * state["speed"] + (1.0 if state else 2.0)
+
+
+def new_key_in_a_branch(x):
+    d = {"a": x * 2.0, "s": x[0]}
+    if x[1] > 0.6:
+        d["b"] = x
+        d["b"] = d["b"] * d["s"]
+        d["s"] = np.sum(d["b"])
+    elif x[0] > 0.6:
+        d["b"], d["c"] = x[0], x[1]
+        d["s"] *= d.pop("b") if "c" in d else 3.0
+    d["b"] = d["a"] * 0.5
+    return np.sum(d["b"] * d["a"]) * d["s"] + (2.0 if "b" in d else x[0])
+
+
+def key_gone_in_a_branch(x):
+    d = {"a": x[0], "b": x[1], "c": x[0] * x[1]}
+    while d["a"] < 2.0:
+        if d["a"] > 0.7:
+            d.update(e=d["a"])
+        d["b"] = d["a"] * x[1]
+        del d["b"]
+        d["a"] = d["a"] + d["c"] + 0.3
+    return d["a"] * d["c"]
+
+
+def other_order_and_no_loop(x):
+    d = {}
+    if x[0] > x[1]:
+        d["a"], d["b"] = x[0], x[1]
+    else:
+        d["b"], d["a"] = x[0] * 2.0, x[1]
+    return d["a"] * d["b"] + d.get("c", x[0])
+
+
 PROGRAMS = [
     display, changed, taken_off, order_of_keys, two_names, arrays_in_dicts, in_a_loop, of_branches, of_helpers,
-    of_known_keys, nested, held_lists, matched, cleared, augmented_in_turn,
+    of_known_keys, nested, held_lists, matched, cleared, augmented_in_turn, new_key_in_a_loop, new_key_in_a_branch,
+    key_gone_in_a_branch, other_order_and_no_loop,
 ]  # fmt: skip
 
 
@@ -284,6 +330,28 @@ def other_order(x):
     return s
 
 
+def one_key_or_its_like(x):
+    d = {}
+    if x[0] > x[1]:
+        d[1] = x[0]
+    else:
+        d[True] = x[1]
+    s = 0.0
+    for k, v in d.items():
+        s += v * (2.0 if k is True else 3.0)
+    return s
+
+
+def perhaps_deleted(x):
+    d = {"a": x[0], "b": x[1]}
+    for k in range(3):
+        if k == 1 and x[0] > 0.6:
+            del d["b"]
+        elif "b" in d:
+            d["b"] = d["b"] * x[0]
+    return d["a"] * sum(d.values())
+
+
 def one_of_two(x):
     d, e = {"a": x[0]}, {"a": x[1]}
     f = d if x[0] > x[1] else e
@@ -302,9 +370,46 @@ def listed(x):
     return sum(r["v"] * r["w"] for r in log)
 
 
-@pytest.mark.parametrize("f", [some_paths, other_order, one_of_two, listed], ids=lambda f: f.__name__)
+MAYBE = [some_paths, other_order, one_key_or_its_like, perhaps_deleted, one_of_two, listed]
+
+
+@pytest.mark.parametrize("f", MAYBE, ids=lambda f: f.__name__)
 def test_what_may_be_one_thing_or_another_is_right(f):
     rng = np.random.default_rng(1)
     for seed in range(4):
         outcome = verify(f, (rng.uniform(0.3, 1.5, 2),), seed=seed)
         assert outcome.finite and not outcome.raised, outcome
+
+
+def weighed(d):
+    s = 0.0
+    for key, value in d.items():
+        s += value * value * (2.0 if key is True else 3.0 if isinstance(key, float) else 5.0)
+    return s
+
+
+@pytest.mark.parametrize("force", [None, "tape"])
+def test_equal_keys_of_other_types_are_other_keys(force):
+    def on_tape(d):
+        class Unknown:
+            pass
+
+        return weighed(d)
+
+    f = weighed if force is None else on_tape
+    gradient = s2s.value_and_grad(f)
+    for _ in range(3):
+        for key, weight in ((1, 5.0), (True, 2.0), (1.0, 3.0)):
+            value, slopes = gradient({key: 1.5})
+            assert value == weight * 1.5**2
+            assert [(type(k), v) for k, v in slopes.items()] == [(type(key), 2 * weight * 1.5)]
+
+
+def test_the_sign_of_a_key_counts():
+    def f(d):
+        return sum(value * value * (2.0 if str(key) == "-0.0" else 3.0) for key, value in d.items())
+
+    gradient = s2s.grad(f)
+    for _ in range(3):
+        assert gradient({0.0: 1.5}) == {0.0: 9.0}
+        assert gradient({-0.0: 1.5}) == {0.0: 6.0}
