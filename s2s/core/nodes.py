@@ -258,10 +258,12 @@ def nodes_in(tree: Any) -> list[Any]:
 
 
 def own_names(closure: Any) -> set[str]:
-    """The parameters and variables of a closure; those that it declares `nonlocal` are not its own."""
-    return ({p.id for p in parameters(closure.args)} | {n for s in closure.body for n in all_writes(s)}) - rebound(
-        closure
-    )
+    """The parameters and variables of a closure; those that it declares `nonlocal` are not its own.
+
+    A variable that functions within it declare so is.
+    """
+    declared = {n for s in closure.body if isinstance(s, gast.Nonlocal) for n in s.names}
+    return ({p.id for p in parameters(closure.args)} | {n for s in closure.body for n in all_writes(s)}) - declared
 
 
 @noted

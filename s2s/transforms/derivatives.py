@@ -161,7 +161,7 @@ class Derivatives:
     def lifted(self, function: Any) -> tuple[Any, dict[str, str]]:
         """A nested function as one of its own, and the names of its parameters, and of the variables that it takes."""
         origin = core.origin_of(function) or self.run.fn.origin
-        if core.rebound(function):
+        if core.rebound(function) - core.own_names(function):
             raise NotCompiled("the derivative of a nested function that rebinds names outside of itself", origin=origin)
         functions = self.called(function, {})
         body = [*functions.values(), *function.body]

@@ -67,7 +67,7 @@ class _Lifting:
         self.function = function
         self.origin = core.origin_of(function) or run.fn.origin
         params = function.args
-        if core.rebound(function):
+        if core.rebound(function) - core.own_names(function):
             raise self.refusal("rebinds names outside of itself")
         if params.vararg is not None or params.kwarg is not None:
             raise self.refusal("takes `*` or `**`")

@@ -215,7 +215,7 @@ def is_reverse(stmt: Any) -> bool:
 
 def captures(closure: Any) -> frozenset[str]:
     """The names that a closure takes from around it."""
-    return (core.reads(closure.body) - core.own_names(closure)) | core.rebound(closure)
+    return frozenset((core.reads(closure.body) | core.rebound(closure)) - core.own_names(closure))
 
 
 @core.noted

@@ -199,3 +199,145 @@ def test_a_cached_function_of_what_carries_a_derivative_goes_to_the_tape():
 
     with pytest.warns(s2s.FallbackWarning):
         assert s2s.grad(lambda x: square(x) * x)(2.0) == 12.0
+
+
+def summed(x):
+    def make():
+        t = 0.0
+
+        def add(v):
+            nonlocal t
+            t += v * x
+            return t
+
+        return add
+
+    a, b = make(), make()
+    a(x)
+    c = b(x * 2.0)
+    return c * b(1.0) + a(x) * 3.0
+
+
+def started(x):
+    def make(t, k=2.0):
+        def add(v):
+            nonlocal t
+            t = t * k + v
+            return t
+
+        return add
+
+    a = make(x)
+    b = make(0.5, x)
+    a(x * x)
+    return b(x) * a(1.0) + b(2.0)
+
+
+def got_and_set(x):
+    def make(k):
+        t = k
+
+        def put(v):
+            nonlocal t
+            t = t * v
+
+        return put, lambda: t
+
+    put, get = make(x)
+    other, seen = make(2.0 * x)
+    put(3.0)
+    other(x)
+    put(x)
+    return get() * seen()
+
+
+def counted(x):
+    def counter():
+        n = 0
+
+        def count():
+            nonlocal n
+            n += 1
+            return n
+
+        return count
+
+    first = counter()
+    second = counter()
+    first()
+    first()
+    return x ** second() * first()
+
+
+def in_a_dict(x):
+    def make(rate):
+        level = 1.0
+
+        def step(v):
+            nonlocal level
+            level = level * rate + v
+            return level
+
+        return step
+
+    steps = {"slow": make(0.1), "fast": make(x)}
+    steps["slow"](x)
+    return steps["fast"](x) * steps["slow"](1.0)
+
+
+def made_by_made(x):
+    def make(k):
+        def inner():
+            total = k
+
+            def add(v):
+                nonlocal total, k
+                total += v * k
+                k = k + 1.0
+                return total
+
+            return add
+
+        return inner
+
+    one, two = make(x), make(2.0)
+    a, b, c = one(), one(), two()
+    a(x)
+    b(x)
+    return a(1.0) * b(x) * c(x)
+
+
+def in_a_helper(x):
+    return summed(x) * started(x) + summed(x * 0.5)
+
+
+FACTORIES = [summed, started, got_and_set, counted, in_a_dict, made_by_made, in_a_helper]
+
+
+@pytest.mark.parametrize("f", FACTORIES, ids=lambda f: f.__name__)
+def test_each_closure_that_a_factory_makes_has_variables_of_its_own(f):
+    holds(f, (0.7,), (-1.3,))
+
+
+def test_a_factory_that_is_called_in_a_loop():
+    def f(x):
+        def make(k):
+            total = k
+
+            def add(v):
+                nonlocal total
+                total += v
+                return total
+
+            return add
+
+        s = 0.0
+        last = make(0.0)
+        for k in range(3):
+            add = make(x * k)
+            add(x)
+            s = s * last(x) + add(1.0) ** 2
+            last = add
+        return s
+
+    agrees(f, 0.7)
