@@ -102,6 +102,7 @@ class Facts:
     storages: names for the contents of memory after a write, and the name of that memory (`stores`).
     saved: by such a name, the name that holds what the write has overwritten, where the reverse sweep asks for it.
     written: arguments that the program writes into: it works on copies of them.
+    bound: what names find objects of which methods and attributes are taken as they were when compiling.
     repeatable: whether it can be run again without anybody noticing (`repeats`).
     calls: the calls of forward sweeps, by the name of the value.
     tapes: the names whose values are pushed, by tape.
@@ -120,6 +121,7 @@ class Facts:
     storages: Mapping[str, str] = field(default_factory=dict)
     saved: Mapping[str, str] = field(default_factory=dict)
     written: tuple[str, ...] = ()
+    bound: frozenset[str] = frozenset()
     repeatable: bool = False
     calls: Mapping[str, PairCall] = field(default_factory=dict)
     tapes: Mapping[str, str] = field(default_factory=dict)

@@ -95,4 +95,6 @@ def _method(path: Any, scope: Scope) -> Any:
     found = inspect.getattr_static(type(owner), path.attr, None)
     if isinstance(found, staticmethod):
         return found.__func__
+    if isinstance(found, classmethod) and isinstance(found.__func__, types.FunctionType):
+        return types.MethodType(found.__func__, type(owner))
     return types.MethodType(found, owner) if isinstance(found, types.FunctionType) else MISSING

@@ -17,6 +17,7 @@ from typing import Any
 
 import gast
 
+from s2s import core
 from s2s import kinds as K
 from s2s.core import MISSING, Scope
 from s2s.transforms.usercalls import OPAQUE
@@ -151,9 +152,16 @@ def value_of_path(node: Any, scope: Scope) -> Any:
     owner = value_of_path(node.value, scope)
     if isinstance(owner, (types.ModuleType, type)):
         return getattr(owner, node.attr, MISSING)
-    if owner is MISSING or not is_plain(owner) or hasattr(type(owner), node.attr):
+    if owner is MISSING or not is_plain(owner) or depth(node) > DEEPEST:
         return MISSING
-    return vars(owner).get(node.attr, MISSING) if depth(node) <= DEEPEST else MISSING
+    static = inspect.getattr_static(type(owner), node.attr, MISSING)
+    return MISSING if hasattr(type(static), "__get__") else vars(owner).get(node.attr, static)
+
+
+def kind_of_path(node: Any, scope: Scope, local: set[str]) -> K.Kind:
+    """The kind of what an attribute of a plain object that names find holds."""
+    value = value_of_path(node, scope) if core.is_path(node, local) else MISSING
+    return K.UNKNOWN if value is MISSING else K.of(value)
 
 
 def depth(node: Any) -> int:

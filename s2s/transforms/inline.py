@@ -186,7 +186,8 @@ class _Inliner:
         self.derivatives.check_left(new)
         self.objects.check_left(new)
         self.objects.check_outside(new, is_called=not self.shares)
-        return replace(self.fn, body=tuple(new), scope=self.importer.scope)
+        inlined = replace(self.fn, body=tuple(new), scope=self.importer.scope)
+        return inlined.with_facts(bound=frozenset(self.objects.by_name))
 
     def temporary(self, hint: str) -> str:
         name = core.temporary(hint, next(self.numbers))
@@ -295,7 +296,10 @@ class _Inliner:
             self.known[stmt.name] = stmt
         elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
             value = self.object(stmt.value)
-            if K.is_static(value) or is_closure(value) or self.derivatives.is_known(value):
+            if value is core.MISSING:
+                value = self.global_object(stmt.value)
+            known = K.is_static(value) or is_closure(value) or self.derivatives.is_known(value)
+            if known or (value is not core.MISSING and is_plain(value)):
                 self.known[stmt.targets[0].id] = value
             elif isinstance(value, gast.FunctionDef):
                 self.known[stmt.targets[0].id], held = self.with_held_defaults(value, core.origin_of(stmt))
@@ -606,7 +610,9 @@ class _Inliner:
         if node.id in self.local:
             known = self.known.get(node.id)
             return isinstance(known, gast.FunctionDef) or made_anew(known)
-        return node.id in self.importer.scope.names or isinstance(self.object(node), FunctionType)
+        if node.id in self.importer.scope.names or isinstance(self.object(node), FunctionType):
+            return True
+        return self.global_object(node) is not core.MISSING
 
 
 # --- what can be inlined ----------------------------------------------------------------------------------------

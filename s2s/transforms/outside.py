@@ -31,6 +31,7 @@ from s2s.runtime import stores as S
 from s2s.runtime.installed import is_installed, is_installed_module
 from s2s.runtime.reach import found_by, functions_of, reached
 from s2s.transforms.aliases import Aliases, written_in
+from s2s.transforms.classes import is_plain
 from s2s.transforms.conduct import module_of
 from s2s.transforms.operations import Operations
 from s2s.transforms.structure import next_number, replace_reads, statements, uses, with_blocks
@@ -42,6 +43,7 @@ def outside(fn: Function, task: Task) -> Function:
     """`fn`, in which variables that are not its own, and may be assigned while it runs, are read into names."""
     run = _Outside(fn)
     run.refuse_writes()
+    run.refuse_other_objects()
     if task.mode != "jvp":  # forward mode reads everything in its turn
         run.refuse_reads_beside_unknown_calls()
     if not any(map(run.assigns, statements(fn.body))):
@@ -149,6 +151,23 @@ class _Outside:
 
     # --- variables ---
 
+    def refuse_other_objects(self) -> None:
+        """Refuse calls that may put another object where names find one whose methods have been inlined."""
+        stmts = statements(self.fn.body)
+        users = [user for stmt in stmts if (user := self.user(getattr(stmt, "value", None))) is not None]
+        names = [*sorted(self.fn.facts.bound), *(user.name for user in users if _finds_objects(user.function))]
+        for stmt in stmts if names else ():
+            if self.assigns(stmt) and not self.sets_number(stmt):
+                raise NotCompiled(
+                    f"another object may be put in the place of one that `{names[0]}` finds",
+                    origin=core.origin_of(stmt),
+                )
+
+    def sets_number(self, stmt: Any) -> bool:
+        """Whether a statement sets an attribute to a number, array or text."""
+        plain = (K.Int, K.Bool, K.Scalar, K.Str, K.NoneKind, K.Array, K.Numeric)
+        return isinstance(stmt, gast.Assign) and isinstance(self.operations.kind(stmt.value), plain)
+
     def assigns(self, stmt: Any) -> bool:
         """Whether a statement may assign a variable that is not the program's own."""
         if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Attribute):
@@ -198,22 +217,30 @@ def _is_unknown(function: Any) -> bool:
 
 def _may_assign(function: types.FunctionType) -> bool:
     """Whether a function, or one that it finds by name, assigns variables that are not its own, or attributes."""
+    return any(isinstance(f, types.FunctionType) and _assigns(f.__code__) for f in _found(function))
+
+
+def _finds_objects(function: types.FunctionType) -> bool:
+    """Whether a function, or one that it finds by name, finds an object of a user's class by name."""
+    return any(map(is_plain, _found(function)))
+
+
+def _found(function: types.FunctionType) -> Iterator[Any]:
+    """A function, and what it finds by name, and what the functions among that find in turn."""
     pending: list[Any] = [function]
-    seen: set[int] = set()
+    seen: dict[int, Any] = {}  # what is found stays, so that its identity is its own
     while pending:
         held = pending.pop()
-        if id(held) in seen:
+        if id(held) in seen or (isinstance(held, types.FunctionType) and is_installed(held)):
             continue
-        seen.add(id(held))
-        if isinstance(held, types.FunctionType) and not is_installed(held):
-            if _assigns(held.__code__):
-                return True
+        seen[id(held)] = held
+        yield held
+        if isinstance(held, types.FunctionType):
             pending.extend(found_by(held))
         elif isinstance(held, type):
             pending.extend(f for member in vars(held).values() for f in functions_of(member))
         else:
             pending.extend(functions_of(held))
-    return False
 
 
 _ASSIGNING = frozenset({"STORE_GLOBAL", "STORE_DEREF", "STORE_ATTR", "DELETE_GLOBAL", "DELETE_ATTR"})

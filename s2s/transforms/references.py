@@ -100,6 +100,7 @@ class References:
         self.wholes: list[Any] = []  # statements with an argument that is an object as a whole
         self.hint = ""  # what the value of a statement will be called
         self.names: set[str] = set()  # that meant an object somewhere
+        self.by_name: set[str] = set()  # that found a global object
         self.origin: Any = None
 
     def given(self, kind: Kind, name: str) -> Kind:
@@ -134,11 +135,19 @@ class References:
             if node.id in self.supers:
                 return self.supers[node.id]
             kind = self.kinds.get(node.id)
-            return kind if isinstance(kind, Given) else None
+            if isinstance(kind, Given):
+                return kind
+            held = self.host.object(node)
+            return self.found(node, held) if held is not MISSING and C.is_plain(held) else None
         if not isinstance(node, (gast.Name, gast.Attribute)):
             return None
         value = self.host.global_object(node)
-        return None if value is MISSING else Bound(value)
+        return None if value is MISSING else self.found(node, value)
+
+    def found(self, node: Any, value: Any) -> Bound:
+        """A global object, which what is called meanwhile may put another one in the place of (`outside`)."""
+        self.by_name.add(core.stem(node.id if isinstance(node, gast.Name) else node.attr))
+        return Bound(value)
 
     def made(self, node: Any) -> Any:
         found = self.reference(node) if isinstance(node, gast.Name) and node.id in self.state else None

@@ -73,16 +73,22 @@ class Uses(Deques):
         if attribute is None:
             if isinstance(ref, (Made, Row)):
                 raise self.escape(f"`{node.attr}` is read, which may not be set", ref)
-            return None
+            return self.of_global(ref, node)
         if attribute.is_property:
             return self.runs(attribute, hint, [])
         if not isinstance(ref, (Made, Row)):
-            return None
+            return self.of_global(ref, node)
         if attribute.value is not MISSING and isinstance(cls, type):
             return core.attribute(self.host.value(cls.__name__, cls), node.attr)
         if isinstance(attribute.value, gast.Name):
             return attribute.value
         raise self.escape(f"the method `{node.attr}` of an object is used as a value", ref)
+
+    def of_global(self, ref: Any, node: Any) -> Any:
+        """An attribute of a global object, under whatever name, as a path; None for other attributes."""
+        if not isinstance(ref, Bound) or core.is_path(node, self.host.local):
+            return None
+        return core.attribute(self.host.value(type(ref.value).__name__.lower(), ref.value), node.attr)
 
     def of_Call(self, node: Any, before: list[Any], place: Any) -> Any:
         if any(node is whole for whole in self.whole):
@@ -151,8 +157,9 @@ class Uses(Deques):
             held = self.host.temporary(name)
             before.append(self.new(held, node.func))
             return core.rebuilt(node, func=core.name(held))
-        if isinstance(ref, Bound) and rules.find(attribute.function) is None:
-            return None  # `inline` knows it
+        if isinstance(ref, Bound) and rules.find(attribute.function) is None:  # `inline` knows it by its path
+            path = self.of_global(ref, node.func)
+            return None if path is None else core.rebuilt(node, func=path)
         if isinstance(ref, Super) and name == "__init__" and C.is_generated(attribute.function):
             return self.initialised(ref, node, before)
         cls = self.class_of(ref.receiver[0] if isinstance(ref, Super) else ref)
