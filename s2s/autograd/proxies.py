@@ -22,9 +22,11 @@ from s2s.autograd import operation
 from s2s.autograd.dispatch import apply, call_unknown, missing
 from s2s.autograd.nodes import plain
 from s2s.autograd.refusals import noted
+from s2s.autograd.shuffling import shuffled
 from s2s.autograd.texts import holds_numbers, written
 from s2s.autograd.traced import Traced, refuse_made_of_text
 from s2s.autograd.value import Value, ndarray
+from s2s.core import MISSING
 from s2s.kinds import is_random_generator
 
 # Modules whose functions move values about without looking into them, or only print them.
@@ -94,6 +96,9 @@ class FunctionProxy:
             return function(*args, **kwargs)  # NumPy hands the call to the Value
         if operation.find(function) is not None:
             return apply(function, args, kwargs)
+        given = shuffled(function, args, kwargs)
+        if given is not MISSING:
+            return given
         if any(v.parent() is not None for v in values_within((args, kwargs))):
             raise missing(function, args, kwargs)
         out = call_unknown(function, args, kwargs)

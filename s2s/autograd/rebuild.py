@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from s2s.autograd import dispatch, operation
-from s2s.autograd.proxies import TYPES, FunctionProxy, ModuleProxy, has_value, is_library, package, proxied_builtins
+from s2s.autograd.proxies import FunctionProxy, ModuleProxy, has_value, is_library, package, proxied_builtins
 from s2s.autograd.routes import Routes
-from s2s.autograd.standins import standin
+from s2s.autograd.standins import of_type, standin
 from s2s.autograd.strip import NameIn
 from s2s.autograd.traced import Traced
 from s2s.autograd.unrebuilt import Unrebuilt
@@ -142,7 +142,7 @@ class Rebuilder:
             return value
         if kind is type or isinstance(value, type):
             self.unrebuilt.look(value)
-            return TYPES.get(value, value)
+            return of_type(value)
         made = self._made.get(id(value))
         if made is None or made[0] is not value:
             made = self._made[id(value)] = value, self._make(value)

@@ -145,6 +145,20 @@ class _VectorizeType(TypeProxy):
         return Vectorized(self._type(*args, **kwargs))
 
 
+class _GeneratorType(TypeProxy):
+    """`np.random.Generator`, `np.random.RandomState`."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return Drawing(self._type(*plain(list(args)), **plain(kwargs)))
+
+
+@functools.cache
+def _generator_type(cls: type) -> Any:
+    return _GeneratorType(cls, lambda cls, *args: cls(*args))
+
+
 # --- iterators --------------------------------------------------------------------------------------------------
 
 
@@ -178,6 +192,11 @@ _STANDINS = [
     (np.c_, Joiner(np.c_, columns=True)),
     (np.fromiter, from_iterator),
 ]
+
+
+def of_type(cls: type) -> Any:
+    """What takes the place of a type."""
+    return _generator_type(cls) if is_random_generator(cls) else TYPES.get(cls, cls)
 
 
 def standin(value: Any, counterpart: Callable[[Any], Any]) -> Any:

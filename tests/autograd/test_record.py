@@ -598,11 +598,39 @@ def test_unknown_functions_cannot_write_constants():
     def f(x):
         c = np.ones(3)
         y = c * x
-        np.random.shuffle(c)
+        np.random.default_rng(0).permuted(c, out=c)
         return np.sum(y)
 
     with pytest.raises(ValueError, match="read-only"):
         tape_value_and_grad(f, ["x"], (X3,))
+
+
+@pytest.mark.parametrize("draw", ["legacy", "generator"])
+@pytest.mark.parametrize("shape", [(5,), (4, 3)])
+def test_shuffled_arrays_and_permutations_are_recorded(draw, shape):
+    def f(x, v):
+        rng = np.random.RandomState(7) if draw == "legacy" else np.random.default_rng(7)
+        c = rng.uniform(0.5, 1.5, shape)
+        y = c * x  # keeps what c was
+        rng.shuffle(c)
+        z = x * v
+        rng.shuffle(z)
+        rows = rng.permutation(z * z)
+        if draw == "generator" and z.ndim > 1:
+            rng.shuffle(z, axis=1)
+            rows = rows + rng.permutation(z, axis=1)
+        return np.sum(y * c * z) + np.sum(rows[1:] * c[:-1]) + rng.uniform()
+
+    rng = np.random.default_rng(0)
+    args = rng.uniform(0.5, 1.5, shape), rng.uniform(0.5, 1.5, shape)
+    value, _, by_name = tape_value_and_grad(f, ["x", "v"], args)
+    assert value == f(*args)
+    for name, index in (("x", 0), ("v", 1)):
+        for place in np.ndindex(shape):
+            moved = [[a.copy() for a in args] for _ in range(2)]
+            moved[0][index][place] += 1e-6
+            moved[1][index][place] -= 1e-6
+            assert by_name[name][place] == pytest.approx((f(*moved[0]) - f(*moved[1])) / 2e-6, rel=1e-6)
 
 
 def test_users_exception_passes_and_the_next_call_works():

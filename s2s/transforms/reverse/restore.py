@@ -271,14 +271,19 @@ class Restorer:
         if isinstance(value, gast.Attribute):
             return isinstance(kind(value.value), K.Array) and value.attr in ("shape", "ndim", "size", "T", "dtype")
         if isinstance(value, gast.Call):
-            stays = not any(
-                self.changed(n) for n in core.reads(value.args) if K.children(kind(core.name(n))) is not None
-            )
+            stays = all(map(self._stays, core.reads(value.args)))
             function = self.operations.function(value)
             outside = any(map(self._is_outside, core.reads(value.args)))
             stays = stays and (not outside or self._globals_stay)
             return (function in (len, range) and stays) or (module_of(function) == "math" and self._of_numbers(value))
         return False
+
+    def _stays(self, name: str) -> bool:
+        """Whether what a name holds has the length in the reverse sweep that it had: a set may have got longer."""
+        kind = self.operations.kind(core.name(name))
+        if K.children(kind) is not None:
+            return not self.changed(name)
+        return K.immutable(kind) or isinstance(kind, K.Array)
 
     def _is_outside(self, name: str) -> bool:
         """Whether a name is not the program's own, or is read through one that is not: what it holds may grow."""
