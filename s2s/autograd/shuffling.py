@@ -23,7 +23,8 @@ def shuffled(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name, generator = getattr(method, "__name__", ""), getattr(method, "__self__", None)
     if name not in _NAMES or not is_random_generator(type(generator)) or not args or not isinstance(args[0], Value):
         return MISSING
-    x, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else 0)
+    x: Any = args[0]
+    axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
     if len(args) > 2 or kwargs.keys() - {"axis"} or x.ndim == 0 or not isinstance(axis, int):
         return MISSING
     places = np.arange(x.shape[axis])

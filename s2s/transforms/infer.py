@@ -27,7 +27,7 @@ from s2s.kinds import Kind
 from s2s.rules.stores import STORES, stored_kind
 from s2s.runtime import numeric
 from s2s.runtime.catching import caught
-from s2s.runtime.stores import append, drop_last, private, set_item
+from s2s.runtime.stores import append, drop_last, private, seen, set_item
 from s2s.transforms.bound import unsettled
 from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
 from s2s.transforms.classes import kind_of_path
@@ -96,6 +96,8 @@ class _Inference:
         self.broadcasts = Broadcasts(facts.parts, facts.within)
         self.rounds: set[str] = set()  # the names that the loop which is visited assigns
         self.read_from: dict[str, Any] = {}  # the item read of a container that a name is
+        self.absent: set[str] = set()  # the names that hold no value on some ways
+        self.unnamed: set[str] = set()  # these, and what is made of them: others do not go by their shapes
         self.owners: dict[str, str] = {}  # the array of which a name holds the shape
         self.early: set[str] = set()  # the names that were asked for before anything was known of them
         self.changed = False  # whether something is known otherwise than it was asked for
@@ -139,26 +141,47 @@ class _Inference:
             self.kinds[name] = new
             self.changed |= old is not None or name in self.early
 
+    def note_absent(self, name: str | None) -> None:
+        """A name holds no value on some way: on that way it has no shape, least of all one that others go by."""
+        if name is None:
+            return
+        self.absent.add(name)
+        self.unnamed.add(name)
+        if self.shapes.get(name, name) != name:
+            self.shapes[name] = name
+            self.changed = True
+
+    def is_unnamed(self, value: Any) -> bool:
+        """Whether an expression is no value where one of its operands is none: all others raise."""
+        if not self.unnamed or self.unnamed.isdisjoint(core.reads(value)):
+            return False
+        return isinstance(value, gast.Name) or (isinstance(value, gast.Call) and self.called(value)[0] is seen)
+
     def define_shape(self, name: str, shape: str) -> None:
         if not isinstance(self.kinds.get(name), K.Array):
             if self.shapes.pop(name, None) is not None:
                 self.changed = True  # an array in the first round that is none in general
             return
         old = self.shapes.get(name)
-        new = shape if old in (None, shape) else name
+        new = shape if old in (None, shape) and name not in self.absent else name
         if new != old:
             self.shapes[name] = new
             self.changed |= old is not None
 
     def visit_Assign(self, stmt: Any) -> None:
         (target,) = stmt.targets
-        if not self.reached(stmt.value):
-            return
         name = assigned(stmt)
+        if not self.reached(stmt.value):
+            if isinstance(stmt.value, gast.Name) and stmt.value.id in self.absent:
+                self.note_absent(name)
+            return
         kind = self.kinds[name] if name in self.fixed and name in self.kinds else self.kind(stmt.value)
         self.note_write(stmt.value)
         if isinstance(kind, K.Never):
+            self.note_absent(name)
             return
+        if name is not None and self.is_unnamed(stmt.value):
+            self.unnamed.add(name)
         if name is not None:
             if isinstance(stmt.value, gast.Subscript) and K.children(kind) is not None:
                 self.read_from[name] = stmt.value
@@ -456,7 +479,7 @@ class _Inference:
                 self.broadcasts.parts[name] = parts
             elif key is not None and key[0] == "reduce":
                 self.note_reduction(name, *key[1:])
-        for known in (key, length):
+        for known in (key, length) if name not in self.unnamed else ():
             if known is not None and known not in self.keys and name in self.shapes:
                 self.keys[known] = self.shapes[name]
 

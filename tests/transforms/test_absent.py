@@ -169,3 +169,21 @@ def test_variables_that_the_gradient_does_not_need_stay_as_they_are():
         return np.sum(x * x) + y[0]
 
     assert "absent" not in s2s.grad(f, strict=True).source(np.ones(3), 2)
+
+
+def test_no_shape_goes_by_a_variable_that_is_unbound_on_some_way():
+    def f(x):
+        if np.any(x > 9.0):
+            y = x
+            x[1:3] *= y[1:3]
+        x[2:] *= x.mean()
+        if x[3] > 0.1:
+            x[1:3] *= np.sum(x)
+            x = np.cumsum(x)[::-1]
+        return np.sum(x * x)
+
+    rng = np.random.default_rng(0)
+    for x in (rng.uniform(0.2, 1.0, 4), rng.uniform(8.0, 10.0, 5), -rng.uniform(0.2, 1.0, 4)):
+        gradient = s2s.grad(f)
+        moved = [(gradient(x + 1e-6 * e) - gradient(x - 1e-6 * e)) / 2e-6 for e in np.eye(len(x))]
+        np.testing.assert_allclose(s2s.hessian(f)(x), moved, rtol=1e-5, atol=1e-6 * np.max(np.abs(moved)))
