@@ -22,7 +22,7 @@ from s2s.core import Function
 from s2s.transforms.bound import may_read_unbound, unbound_reads
 from s2s.transforms.effects import Knowledge, tape_operation
 from s2s.transforms.renaming import without_empty_branches
-from s2s.transforms.structure import COMPOUND, assigned, blocks, captured, defs, is_reverse, uses, with_blocks
+from s2s.transforms.structure import COMPOUND, assigned, blocks, captured, defs, is_reverse, reads_of, uses, with_blocks
 
 _MOVING = frozenset((gast.Assign, gast.Expr))  # what may push on a tape or pop from it
 _FINITE = (K.Range, K.Array, K.Tuple, K.List, K.Sequence, K.Dict, K.Str)
@@ -30,10 +30,15 @@ _FINITE = (K.Range, K.Array, K.Tuple, K.List, K.Sequence, K.Dict, K.Str)
 
 def remove_dead(fn: Function, known: Knowledge) -> Function:
     """`fn` without the statements that nothing needs."""
-    marks = _Marks(fn, known)
-    marks.collect(fn.body, None)
-    marks.spread()
-    return _without_overwritten(fn.with_body(_kept(fn.body, marks, fn)), known)
+    while True:
+        marks = _Marks(fn, known)
+        marks.collect(fn.body, None)
+        marks.spread()
+        fn = fn.with_body(_kept(fn.body, marks, fn))
+        overwritten = _Overwritten(fn, known)
+        fn = fn.with_body(overwritten.block(fn.body, 0, False))
+        if all(map(reads_of(fn).get, overwritten.reads)):
+            return fn
 
 
 def _kept(block: Sequence[Any], marks: _Marks, fn: Function) -> list[Any]:
@@ -52,22 +57,25 @@ def _kept(block: Sequence[Any], marks: _Marks, fn: Function) -> list[Any]:
     return new
 
 
-def _without_overwritten(fn: Function, known: Knowledge) -> Function:
-    """`fn` without values that are never read before their name is assigned again."""
-    return fn.with_body(_Overwritten(fn, known).block(fn.body, 0, False))
-
-
 class _Overwritten:
+    """Takes out values that are never read before their name is assigned again.
+
+    reads: the names that were read for them, which may be needed no more if nothing else reads them.
+    """
+
     def __init__(self, fn: Function, known: Knowledge) -> None:
         self.known = known
         self.lives = known.liveness(fn)
+        self.reads: set[str] = set()
 
     def block(self, stmts: Sequence[Any], out: int, protected: bool) -> list[Any]:
         new = []
         for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
             if type(stmt) in COMPOUND:
                 new.append(self.lives.with_inner(stmt, live, protected, self.block))
-            elif not self.is_overwritten(stmt, live):
+            elif self.is_overwritten(stmt, live):
+                self.reads |= self.known.local.intersection(uses(stmt))
+            else:
                 new.append(stmt)
         return new
 

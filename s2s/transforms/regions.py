@@ -17,7 +17,6 @@ import gast
 
 from s2s import core
 from s2s import kinds as K
-from s2s.core import Function
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
 from s2s.transforms.conduct import module_of
@@ -37,15 +36,19 @@ class Regions(Intervals):
     counts the rounds of a loop, is assigned in one place, and read in the round in which it was assigned.
     """
 
-    def __init__(self, fn: Function, operations: Operations, aliases: Aliases) -> None:
+    def __init__(self, operations: Operations) -> None:
         super().__init__(operations, operations.sizes)
-        self.aliases = aliases
-        self.storages = fn.facts.storages
+        self.storages = operations.fn.facts.storages
         self.places: dict[int, Place] = {}
         self.around: dict[int, tuple[Any, ...]] = {}  # by statement, the loops that it stands in
         self.statements: list[tuple[Place, Any]] = []
         self.writes: dict[str, list[Any]] = {}  # by representative of what may share memory, the statements
-        self.survey(fn.body, (), ())
+        self.survey(operations.fn.body, (), ())
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """Which names may share memory."""
+        return Aliases(self.operations.fn, self.operations)
 
     def survey(self, stmts: Sequence[Any], around: Place, loops: tuple[Any, ...]) -> None:
         for position, stmt in enumerate(stmts):

@@ -8,7 +8,7 @@ in a name, as a person would write them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import gast
@@ -34,6 +34,7 @@ from s2s.transforms.structure import (
     replace_reads,
     statements,
     uses,
+    with_blocks,
 )  # fmt: skip
 from s2s.transforms.task import Task
 
@@ -52,15 +53,21 @@ def simplify(fn: Function, task: Task) -> Function:
         before, fn = fn, remove_dead(shorter, known)
         if before is fn:
             break
-    plainer = read_again(direct_exits(fn, known), known)
+    plainer = direct_exits(fn, known)
     if plainer is not fn:
         fn = remove_dead(plainer, known)
+    fn = read_again(fn, known)
     return fn.with_facts(kinds=known.kinds, shapes=known.shapes)
 
 
 def read_again(fn: Function, known: Knowledge) -> Function:
     """`fn` with reads that cost nothing done where their value is used."""
     return _Rereading(fn, known).run()
+
+
+def _without(block: Sequence[Any], needless: Set[Any]) -> list[Any]:
+    """A block without some statements."""
+    return [with_blocks(s, lambda _, inner: _without(inner, needless)) for s in block if s not in needless]
 
 
 class _Rereading:
@@ -71,17 +78,29 @@ class _Rereading:
         self.definitions = Counter(fn.param_names)
         self.definitions.update(definitions_of(fn))
         self.reads = reads_of(fn)
+        self.left = Counter(self.reads)  # how often names are read once that is done
         self.versions = Counter(map(core.variable, self.definitions))
         self.fixed = captured(fn)
         self.shaped = list(fn.param_names)
         self.owners: set[str] = set()  # names of which reads are done again, which may be assigned again
+        self.cheap: list[Any] = []  # what reads at no cost, in the order of the program
         targets = [s.targets[0] for s in statements(fn.body) if type(s) is gast.Assign]
         self.safe = gast.Attribute not in map(type, targets)
 
     def run(self) -> Function:
         if not self.safe:
             return self.fn
-        return self.fn.with_body(self.block(self.fn.body, {}, 0, False))
+        body = self.block(self.fn.body, {}, 0, False)
+        needless = set(self.needless())
+        return self.fn.with_body(_without(body, needless) if needless else body)
+
+    def needless(self) -> Iterator[Any]:
+        """The reads of which nothing is read any more, as all was read again."""
+        for stmt in reversed(self.cheap):
+            effects = self.known.effects(stmt.value, is_reverse(stmt))
+            if not (self.left[stmt.targets[0].id] or effects.raises or effects.writes):
+                self.left.subtract(uses(stmt))
+                yield stmt
 
     def block(self, stmts: Iterable[Any], outer: Mapping[str, Any], out: int, protected: bool) -> list[Any]:
         """The block with reads put before the statements that use them; `outer`: reads that hold all through it."""
@@ -93,7 +112,8 @@ class _Rereading:
             if not isinstance(stmt, (gast.While, gast.FunctionDef)):
                 before = self.lives.before(stmt, live)
                 again = self.repeated([n for n in uses(stmt) if n in cheap], cheap, before, stmt, new)
-                stmt = replace_reads(stmt, again)
+                if again:
+                    stmt = self.replaced(stmt, again)
             changed = {*defs(stmt), *all_defs(stmt)} & self.owners
             if changed:
                 for held in [n for n, s in cheap.items() if not changed.isdisjoint((n, *loads(s.value)))]:
@@ -102,6 +122,7 @@ class _Rereading:
             name = assigned(stmt)
             if name is not None and self.is_cheap(name, stmt):
                 cheap[name] = stmt
+                self.cheap.append(stmt)
             if name is not None and not core.is_temporary(name) and not is_reverse(stmt):
                 self.shaped.append(name)
         del self.shaped[known_before:]
@@ -120,8 +141,18 @@ class _Rereading:
                 continue
             parts = self.repeated([n for n in loads(value) if n in cheap], cheap, live, stmt, new)
             made[name] = self.known.fresh(core.stem(name), self.known.kind(core.name(name)), None)
-            new.append(like(core.assign(made[name], core.substitute(value, parts), None), stmt))
+            read = like(core.assign(made[name], core.substitute(value, parts), None), stmt)
+            self.left.update(uses(read))
+            self.cheap.append(read)
+            new.append(read)
         return made
+
+    def replaced(self, stmt: Any, again: Mapping[str, str]) -> Any:
+        """A statement that reads again under other names."""
+        changed = replace_reads(stmt, again)
+        self.left.subtract(uses(stmt))
+        self.left.update(uses(changed))
+        return changed
 
     def stands_before(self, name: str, stmt: Any, cheap: Mapping[str, Any], new: Sequence[Any]) -> bool:
         """Whether a read is done right before a statement anyway, for it alone."""

@@ -179,9 +179,10 @@ class Fragments(Fitting):
         """The cotangent through a power, zero where `g` is and the slope is not finite."""
         shapes = self.fn.facts.shapes
         alike = K.ndim_of(self.kind(atom)) == 0 or (shapes.get(y) is not None and shapes.get(y) == shapes.get(atom.id))
+        if found.function not in POWERS or not alike or not self.may_be_dropped(y):
+            return value
         used = core.reads([value, *(s.value for s in stmts)]) | {atom.id, y}
-        steep = bool((used & self.nonfinite) - self.reaching) and self.singular_and_dropped(y)
-        if found.function not in POWERS or not alike or not steep:
+        if self.nonfinite.isdisjoint(used - self.reaching):
             return value
         held = self.emit(stmts, "t", value, origin)
         return core.call(self.namer.bind("zero_with", numeric.zero_with), held, g)
@@ -254,10 +255,12 @@ class Fragments(Fitting):
 
     def is_guarded(self, found: Operation, partial: Any, stmts: list[Any], y: str) -> bool:
         """Whether a partial may be infinite where the cotangent of y is zero."""
-        steady = y in self.operations.ranges.steady
-        singular = found.rule.singular and not steady and y not in self.safe
-        singular = singular or self.nonfinite_factor(partial, stmts, self.reaching)
-        return (found.rule.guarded and not steady) or (singular and self.singular_and_dropped(y))
+        if found.rule.guarded and y not in self.operations.ranges.steady:
+            return True
+        return self.may_be_dropped(y) and (
+            self.nonfinite_factor(partial, stmts, self.reaching)
+            or (found.rule.singular and y not in self.safe and y not in self.operations.ranges.steady)
+        )
 
     def product(
         self,
@@ -334,8 +337,8 @@ class Fragments(Fitting):
         value = self.cast(self.unbroadcast(whole, y, target, stmts, origin), y, core.name(target), stmts, origin)
         return Contribution(target, value, stmts, negative, fresh)
 
-    def singular_and_dropped(self, y: str) -> bool:
-        """Whether y may be infinite and be dropped later. Python's numbers raise instead of being infinite."""
+    def may_be_dropped(self, y: str) -> bool:
+        """Whether y may be dropped later, and may be infinite: Python's numbers raise instead."""
         return y in self.droppable and not K.is_python_number(self.kind(core.name(y)))
 
 

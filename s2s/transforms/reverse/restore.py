@@ -24,7 +24,6 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import Function
-from s2s.transforms.aliases import Aliases
 from s2s.transforms.bound import Unbound, headers_of, unbound_or_carried
 from s2s.transforms.conduct import module_of
 from s2s.transforms.copies import assignments
@@ -68,7 +67,7 @@ class Restorer:
     @cached_property
     def regions(self) -> Regions:
         """What is read and written of memory that is written into."""
-        return Regions(self.fn, self.operations, Aliases(self.fn, self.operations))
+        return Regions(self.operations)
 
     def is_first(self, stmt: Any) -> bool:
         """Whether nothing that carries a derivative was where a statement writes."""

@@ -29,7 +29,6 @@ from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import pytree
 from s2s.runtime import stores as S
-from s2s.transforms.aliases import Aliases
 from s2s.transforms.callee import OPERATORS
 from s2s.transforms.contents import contents_read
 from s2s.transforms.infer import expression_kinds, infer_rest
@@ -443,9 +442,8 @@ class _Saves:
 
 def needed(fn: Function, sweep: Sweep) -> set[str]:
     """The versions whose write has to be undone, as the sweep that was made reads what was there before."""
-    operations = Operations(fn)
-    aliases = Aliases(fn, operations)
-    regions = Regions(fn, operations, aliases)
+    regions = Regions(Operations(fn))
+    aliases = regions.aliases
     readers: dict[str, list[tuple[Any, str]]] = {}
     for stmt, names in sweep.contents:
         for name in names:
