@@ -127,6 +127,11 @@ class Facts:
     tapes: Mapping[str, str] = field(default_factory=dict)
     fresh: frozenset[str] = frozenset()
 
+    @cached_property
+    def effects(self) -> dict[Any, Any]:
+        """What follows for the effects of expressions: `transforms.effects` fills it, one pass for the next."""
+        return {}
+
     def without_shapes_of(self, names: Collection[str]) -> Facts:
         """The facts without what they say of shapes in terms of some names, as these have more than one."""
         shapes = {n: shape for n, shape in self.shapes.items() if n not in names and shape not in names}

@@ -62,19 +62,21 @@ def unbinding(fn: Function) -> Iterator[tuple[Any, str]]:
     """The statements that give a name `absent`, each with the name."""
     local = fn.local_names()
     for stmt in statements(fn.body):
-        copy = copied(stmt)
-        source = None if copy is None else getattr(copy[1], "id", None)
-        if copy is not None and source is not None and source not in local and fn.scope.lookup(source) is absent:
-            yield stmt, copy[0]
+        if type(stmt) is gast.Assign and type(stmt.value) is gast.Name and stmt.value.id not in local:
+            copy = copied(stmt)
+            if copy is not None and fn.scope.lookup(stmt.value.id) is absent:
+                yield stmt, copy[0]
 
 
 def unsettled(fn: Function) -> set[str]:
     """The names that may be unbound where they are read, or be copies of `absent`."""
-    found = {name for _, name in unbinding(fn)}
+    found, unbound = {name for _, name in unbinding(fn)}, {name for _, name in unbound_reads(fn)}
+    if not found:
+        return unbound
     pairs = [(c[0], c[1].id) for s in statements(fn.body) if (c := copied(s)) and isinstance(c[1], gast.Name)]
-    while found and (more := {target for target, source in pairs if source in found} - found):
+    while more := {target for target, source in pairs if source in found} - found:
         found |= more
-    return found | {name for _, name in unbound_reads(fn)}
+    return found | unbound
 
 
 class _Reads:

@@ -118,7 +118,8 @@ class _Interference:
         for name in self.group:
             by_variable.setdefault(core.variable(name), []).append(name)
         for members in by_variable.values():
-            classes.merge_all(members)
+            if len(members) > 1:
+                classes.merge_all(members)
         for target, source in copies:
             classes.merge(target, source)
         return classes.names()

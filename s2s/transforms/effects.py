@@ -87,7 +87,7 @@ class Knowledge:
         self.tapes = tapes(fn)
         self._lives: Liveness | None = None
         self._fitting = False  # whether operands are taken to fit
-        self._effects_of: dict[tuple[Any, bool], Effects] = {}
+        self._effects_of: dict[tuple[Any, bool], Effects] = fn.facts.effects
         self._functions: dict[Any, Any] = {}
         self._changes: dict[Any, Changes] = {}
 
@@ -97,6 +97,12 @@ class Knowledge:
         self.kinds[name] = kind
         if shape is not None:
             self.shapes[name] = shape
+
+    def noted(self, fn: Function) -> Function:
+        """`fn` with what is known of its names, and of its expressions."""
+        fn = fn.with_facts(kinds=self.kinds, shapes=self.shapes)
+        fn.facts.effects.update(self._effects_of)
+        return fn
 
     def fresh(self, hint: str, kind: Kind, shape: str | None) -> str:
         """A new temporary."""

@@ -56,8 +56,7 @@ def simplify(fn: Function, task: Task) -> Function:
     plainer = direct_exits(fn, known)
     if plainer is not fn:
         fn = remove_dead(plainer, known)
-    fn = read_again(fn, known)
-    return fn.with_facts(kinds=known.kinds, shapes=known.shapes)
+    return known.noted(read_again(fn, known))
 
 
 def read_again(fn: Function, known: Knowledge) -> Function:
