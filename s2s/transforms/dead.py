@@ -69,15 +69,16 @@ class _Overwritten:
         self.reads: set[str] = set()
 
     def block(self, stmts: Sequence[Any], out: int, protected: bool) -> list[Any]:
-        new = []
-        for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
+        new, live = [], out
+        for stmt in reversed(stmts):
             if type(stmt) in COMPOUND:
-                new.append(self.lives.with_inner(stmt, live, protected, self.block))
+                stmt = self.lives.with_inner(stmt, live, protected, self.block)
             elif self.is_overwritten(stmt, live):
                 self.reads |= self.known.local.intersection(uses(stmt))
-            else:
-                new.append(stmt)
-        return new
+                continue
+            new.append(stmt)
+            live = self.lives.before(stmt, live, protected)
+        return new[::-1]
 
     def is_overwritten(self, stmt: Any, live: int) -> bool:
         name = assigned(stmt)
