@@ -49,12 +49,14 @@ def _kept(block: Sequence[Any], marks: _Marks, fn: Function) -> list[Any]:
                 new.append(core.place(gast.Expr(stmt.value), core.origin_of(stmt)))
             continue
         if type(stmt) in COMPOUND:
-            stmt = with_blocks(stmt, lambda _, inner: _kept(inner, marks, fn))
-            if isinstance(stmt, gast.If) and not core.is_exit(stmt):
-                stmt = without_empty_branches(stmt, fn.facts)
+            stmt = _without_empty_branches(with_blocks(stmt, lambda _, inner: _kept(inner, marks, fn)), fn)
         if stmt is not None:
             new.append(stmt)
     return new
+
+
+def _without_empty_branches(stmt: Any, fn: Function) -> Any:
+    return without_empty_branches(stmt, fn.facts) if type(stmt) is gast.If and not core.is_exit(stmt) else stmt
 
 
 class _Overwritten:
@@ -64,6 +66,7 @@ class _Overwritten:
     """
 
     def __init__(self, fn: Function, known: Knowledge) -> None:
+        self.fn = fn
         self.known = known
         self.lives = known.liveness(fn)
         self.reads: set[str] = set()
@@ -71,13 +74,18 @@ class _Overwritten:
     def block(self, stmts: Sequence[Any], out: int, protected: bool) -> list[Any]:
         new, live = [], out
         for stmt in reversed(stmts):
+            left: Any = stmt
             if type(stmt) in COMPOUND:
-                stmt = self.lives.with_inner(stmt, live, protected, self.block)
+                left = self.lives.with_inner(stmt, live, protected, self.block)
+                if left is not stmt:
+                    left = _without_empty_branches(left, self.fn)
             elif self.is_overwritten(stmt, live):
+                left = None
+            if left is None:
                 self.reads |= self.known.local.intersection(uses(stmt))
-                continue
-            new.append(stmt)
-            live = self.lives.before(stmt, live, protected)
+            else:
+                new.append(left)
+                live = self.lives.before(left, live, protected)
         return new[::-1]
 
     def is_overwritten(self, stmt: Any, live: int) -> bool:

@@ -39,6 +39,7 @@ from s2s.transforms.structure import (
 from s2s.transforms.task import Task
 
 _ROUNDS = 5
+_MERGED = (gast.BinOp, gast.UnaryOp)
 _FIXED_ATTRIBUTES = ("shape", "ndim", "size", "T", "dtype")
 
 
@@ -51,12 +52,36 @@ def simplify(fn: Function, task: Task) -> Function:
         if before is not None and shorter is fn:
             break
         before, fn = fn, remove_dead(shorter, known)
-        if before is fn:
+        if before is fn or is_settled(before, fn):
             break
     plainer = direct_exits(fn, known)
     if plainer is not fn:
         fn = remove_dead(plainer, known)
     return known.noted(read_again(fn, known))
+
+
+def is_settled(before: Function, fn: Function) -> bool:
+    """Whether another round would find nothing, after one that made `fn` of `before`.
+
+    Rounds find more where dead code has gone: what was assigned elsewhere, too, is known now; all reads of a copy may
+    stand in one block (`delay`); an operation whose result only one statement of the reverse sweep reads is merged with
+    that one (`peephole`).
+    """
+    reads = reads_of(fn)
+    changed = {name for name, _ in reads.items() - reads_of(before).items()}
+    if any(reads[name] for name, _ in definitions_of(before).items() - definitions_of(fn).items()):
+        return False
+    old, new = set(statements(before.body)), statements(fn.body)
+    once: set[str] = set()
+    for stmt in new:
+        name = assigned(stmt)
+        if name is not None:
+            if type(stmt.value) is gast.Name and name in changed and is_reverse(stmt):
+                return False
+            if type(stmt.value) in _MERGED and reads[name] == 1:
+                once.add(name)
+    ours = [stmt for stmt in new if is_reverse(stmt) and not once.isdisjoint(uses(stmt))]
+    return all(stmt in old and changed.isdisjoint(once.intersection(uses(stmt))) for stmt in ours)
 
 
 def read_again(fn: Function, known: Knowledge) -> Function:
