@@ -210,6 +210,9 @@ def _to_int(cls: type, v: Any, *rest: Any) -> Any:
 
 
 def _to_bytes(cls: type, *args: Any) -> Any:
+    if cls is memoryview:
+        message = "`memoryview` of an array gives its memory, where nothing that is written or read can be recorded"
+        raise noted(TypeError(message))
     if any(v.parent() is not None for v in values_within(args)):
         raise missing(cls, args)
     return cls(*plain(list(args)))

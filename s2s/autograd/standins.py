@@ -180,7 +180,20 @@ def _iterated(cls: type, *args: Any, **kwargs: Any) -> Any:
             "np.ndindex(x.shape)"
         )
         raise noted(TypeError(message))
-    return cls(*plain(list(args)), **plain(kwargs))
+    return cls(*_frozen(plain(list(args))), **_frozen(plain(kwargs)))
+
+
+def _frozen(tree: Any) -> Any:
+    """Copies of the arrays, into which nothing is written: writes into their memory are not recorded."""
+    if isinstance(tree, dict):
+        return {name: _frozen(value) for name, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(map(_frozen, tree))
+    if type(tree) is not np.ndarray:
+        return tree
+    copied = tree.copy()
+    copied.flags.writeable = False
+    return copied
 
 
 TYPES[np.vectorize] = _VectorizeType(np.vectorize, lambda cls, *args: cls(*args))

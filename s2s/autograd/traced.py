@@ -68,6 +68,13 @@ class Traced(Variable):
         attribute = getattr(self._data, name)  # what the value lacks, this lacks in the value's own words
         if name in _WRITING:
             raise noted(AttributeError(f"the method {name!r}, which writes an array in place, cannot be recorded"))
+        if name in _MEMORY and type(self._data) is ndarray:
+            message = f"`{name}` of an array gives its memory, where nothing that is written or read can be recorded"
+            raise noted(
+                UnsupportedSyntaxError(
+                    message, origin=_place(), hint="copy it by x.tolist(), x.tobytes() or np.copy(x)"
+                )
+            )
         if self.parent() is None:
             return attribute
         if not callable(attribute):
@@ -110,6 +117,14 @@ class Traced(Variable):
             one = one.reshape(())
         parent = one.parent() if isinstance(one, Traced) else None
         return number if parent is None else Traced.linked(number, parent)
+
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        """The array itself, by another name."""
+        asked = [*args, *kwargs.values()]
+        if type(self._data) is ndarray and all(a is ndarray or a in (self._data.dtype, None) for a in asked):
+            return self[...]
+        message = "the memory of an array under another dtype or class cannot be recorded"
+        raise noted(UnsupportedSyntaxError(message, origin=_place(), hint="use astype, or a function of your own"))
 
     def tolist(self) -> Any:
         """The elements as Python numbers in nested lists, each of them recorded."""
@@ -173,4 +188,5 @@ for _name in (
     setattr(Traced, _name, _hidden(_name))
 
 _WITHOUT_DERIVATIVE = (int, bool, str, tuple, np.dtype, type(np.zeros(0).flags))
+_MEMORY = frozenset({"ctypes", "data", "getfield"})
 _WRITING = frozenset({"byteswap", "itemset", "partition", "put", "resize", "setfield", "setflags"})

@@ -39,6 +39,8 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
         kwargs.pop("where", None)
     elif method == "__call__" and (_active(inputs) or _active(out)):
         return _masked(ufunc, inputs, kwargs, out)
+    elif method == "__call__" and out is not None:
+        return _filled(ufunc, inputs, kwargs, out)
     if method == "at":
         return _at(ufunc, *inputs)
     result = _plainly(ufunc, inputs, kwargs) if method == "__call__" else _by_method(ufunc, method, inputs, kwargs)
@@ -58,6 +60,15 @@ def _masked(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any], ou
     with np.errstate(all="ignore"):
         result = _plainly(ufunc, inputs, kwargs)
     return store(apply(np.where, (mask, result, apply(np.copy, out))), out[0], ufunc.__name__)
+
+
+def _filled(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any], out: tuple[Any, ...]) -> Any:
+    """The same of constants: NumPy writes into copies, whose entries elsewhere are those of `out`."""
+    made = tuple(None if o is None else np.array(plain(o)) for o in out)
+    results = ufunc(*plain(list(inputs)), out=made, **plain(kwargs))
+    results = results if isinstance(results, tuple) else (results,)
+    stored = tuple(r if o is None else store(r, o, ufunc.__name__) for r, o in zip(results, out, strict=True))
+    return stored if len(stored) > 1 else stored[0]
 
 
 def _plainly(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -150,7 +161,8 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
 _WRITING_AT_ONCE = (np.concatenate, np.stack)
 
 
-def _copyto(target: Any, source: Any, casting: str = "same_kind", where: Any = True) -> None:
+def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    target, source = dst, src
     if not isinstance(target, Value):
         if _active(source):
             message = "copyto: the target is a plain array, which would lose the gradient: copy into a Variable"

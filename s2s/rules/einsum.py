@@ -86,6 +86,8 @@ def operand_cotangent(g, inputs, output, arrays, position, optimize):
     found = "".join(c for c in once if c in named)
     subscripts = ",".join([output, *(t for t, _ in others)]) + "->" + found
     a_bar = np.einsum(subscripts, g, *(a for _, a in others), optimize=optimize)
+    if not own:
+        return a_bar  # of a number
     sizes = dict(zip(own, shape, strict=True))
     lone = [i for i, c in enumerate(once) if c not in named]
     a_bar = np.expand_dims(a_bar, tuple(lone))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,8 @@ def described(function: Any) -> str:
     if isinstance(owner, np.ufunc):
         return f"numpy.{owner.__name__}.{function.__name__}"
     module = getattr(function, "__module__", None)
+    if module is None and owner is not None and not isinstance(owner, ModuleType):  # a method of C
+        module = type(owner).__module__
     return f"{module}.{name}" if module and module not in ("builtins", "_operator") else name
 
 
@@ -68,7 +72,7 @@ def _hint(function: Any, name: str, parameters: list[inspect.Parameter], wrt: st
 
 def _module(name: str) -> Iterable[str]:
     root = name.partition(".")[0]
-    return [root] if "." in name and root != "__main__" else []
+    return [root] if "." in name and root != "__main__" and root in sys.modules else []
 
 
 def _parameters(function: Any) -> list[inspect.Parameter]:

@@ -43,6 +43,8 @@ def products_before(x: Any) -> Any:
 
 def product_of_rest(a: Any, axis: int | Sequence[int] | None) -> Any:
     """The product of all elements but the one itself, for each element, over `axis`."""
+    if np.ndim(a) == 0:
+        return np.ones_like(a)[()]
     axes = list(range(a.ndim)) if axis is None else ([axis] if isinstance(axis, int) else list(axis))
     last = list(range(-len(axes), 0))
     moved = np.moveaxis(a, axes, last)

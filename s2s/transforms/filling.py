@@ -20,6 +20,7 @@ from s2s import kinds as K
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
 from s2s.transforms.aliases import Aliases
+from s2s.transforms.conduct import draws
 
 if TYPE_CHECKING:
     from s2s.transforms.mutation import Mutation
@@ -61,7 +62,12 @@ class Filling:
     def into(self, call: Any, function: Any, target: Any) -> Made:
         """`f(a, b, out=x)`: the result is made, and stored."""
         at_once = function not in (np.concatenate, np.stack)  # these write parts of `out` before they have read all
-        if function is None or not at_once or (isinstance(function, np.ufunc) and (call.keywords or function.nout > 1)):
+        if (
+            function is None
+            or not at_once
+            or draws(function)
+            or (isinstance(function, np.ufunc) and (call.keywords or function.nout > 1))
+        ):
             raise NotCompiled("a write by `out=` is not compiled here", origin=self.origin)
         self.run.fits(target, self.run.kind_of(call), self.origin)
         stores, _ = self.stored(S.set_item, target, WHOLE, self.held(call, "made"))

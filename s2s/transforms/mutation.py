@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -20,7 +21,7 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import stores as S
-from s2s.transforms.aliases import Holders, written_in
+from s2s.transforms.aliases import Aliases, Holders, written_in
 from s2s.transforms.callee import attribute_kind
 from s2s.transforms.conduct import ours
 from s2s.transforms.copies import assignments, copies
@@ -91,6 +92,10 @@ class Mutation:
         self.flats = self.flat_views()
         self.found = False
         self.sets_aside = any(map(core.is_aside, statements(fn.body)))
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        return Aliases(self.fn, self.operations)
 
     def flat_views(self) -> dict[str, str]:
         """The names that hold `x.flat`, and x; they look at x whenever they are read."""

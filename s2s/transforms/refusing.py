@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import gast
@@ -24,15 +25,19 @@ def refuse(run: Mutation, call: Any, function: Any, origin: Any) -> None:
         what = getattr(function, "__name__", "a function")
         raise NotCompiled(f"an in-place write by `{what}` is not compiled yet", origin=origin)
     known = function in LOOKING or (followed(function) and not _calls_back(run, function, call))
-    if not known and rules.find(function) is None:
+    if (not known or _written(run, call)) and rules.find(function) is None:
         _refuse_unknown(run, call, function, origin)
 
 
 def _writes(run: Mutation, call: Any) -> bool:
     """Whether a call surely writes into a value; of lists and dicts `_refuse_unknown` says it."""
+    return any(not isinstance(run.kind(o), (K.List, K.Sequence, K.Dict)) for o in _written(run, call))
+
+
+def _written(run: Mutation, call: Any) -> Sequence[Any]:
+    """The operands that a call surely writes into."""
     found = run.operations.conduct(call)
-    written = [run.kind(operand) for operand in found.writes] if found is not None else []
-    return any(not isinstance(k, (K.List, K.Sequence, K.Dict)) for k in written)
+    return [] if found is None else found.writes
 
 
 def _calls_back(run: Mutation, function: Any, call: Any) -> bool:
@@ -61,3 +66,19 @@ def _refuse_unknown(run: Mutation, call: Any, function: Any, origin: Any) -> Non
             if what in ("append", "add") and f".{what}(" not in getattr(origin, "text", ""):
                 raise NotCompiled("a comprehension is not compiled yet", origin=origin)
             raise NotCompiled(f"`{what}` may write into an array or container that it is given", origin=origin)
+    _refuse_reached(run, [call.func, *operands], function, origin)
+
+
+def _refuse_reached(run: Mutation, operands: list[Any], function: Any, origin: Any) -> None:
+    """It may write into what is reached through values of which nothing is known: `add = l.append; add(v)`."""
+    local = run.operations.local
+    atoms = [operand.value if isinstance(operand, gast.Starred) else operand for operand in operands]
+    unknown = {n for a in atoms for n in core.reads(a) if n in local and isinstance(run.kind(core.name(n)), K.Unknown)}
+    if not unknown:
+        return
+    is_reached = run.aliases.sharing(unknown)
+    for name in sorted(local - unknown):
+        known = run.kind(core.name(name))
+        if (isinstance(known, (K.Array, K.Numeric, K.Object)) or K.children(known) is not None) and is_reached(name):
+            what = getattr(function, "__name__", None) or "a function"
+            raise NotCompiled(f"`{what}` may write into `{core.stem(name)}`, which it reaches", origin=origin)

@@ -240,3 +240,15 @@ def test_descending_order(axis: int | None) -> None:
 )
 def test_second_derivatives_at_zero(f: Any, second: list[float]) -> None:
     np.testing.assert_array_equal(s2s.hessian(f)(np.zeros(3)), np.diag(second))
+
+
+@pytest.mark.parametrize("x", [2.3, np.float64(0.7)])
+@pytest.mark.parametrize(
+    "f", [lambda x: np.prod(x) * x, lambda x: np.einsum(",", x, x), lambda x: np.einsum(",->", x, 3.0) * x]
+)
+def test_numbers_where_arrays_are_usual(f, x):
+    expected = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+    for strict in (True, False):
+        assert s2s.grad(f, strict=strict)(x) == pytest.approx(expected, rel=1e-8)
+    assert s2s.jvp(f, (x,), (1.0,))[1] == pytest.approx(expected, rel=1e-8)
+    assert s2s.grad(s2s.grad(f))(x) == pytest.approx((f(x + 1e-3) - 2 * f(x) + f(x - 1e-3)) / 1e-6, rel=1e-6)
