@@ -26,26 +26,32 @@ from s2s.errors import EagerError, InplaceModificationError
 from s2s.runtime.numeric import is_basic, is_mask, unbroadcast
 from s2s.runtime.stores import require_in_step, require_read_first
 
+# How in-place operators are written.
+_SPELT = {
+    operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.itruediv: "/=", operator.ifloordiv: "//=",
+    operator.imod: "%=", operator.ipow: "**=", operator.imatmul: "@=",
+}  # fmt: skip
+
 
 def augment(target: Value, function: Any, other: Any) -> Any:
     """`target += other` and its like, for `function` of `operator`; returns what the name is bound to."""
     if any(True for _ in values_in(other)) and not isinstance(other, Value):
         other = apply(np.array, (other,))
-    data = target._data
+    data, spelt = target._data, _SPELT.get(function, function.__name__)
     if type(data) is not ndarray:
         result = apply(function, (target, other))
-        return result if target.copies or not isinstance(result, Value) else _moved(target, result, function.__name__)
-    refuse_leaf(target, function.__name__)
+        return result if target.copies or not isinstance(result, Value) else _moved(target, result, spelt)
+    refuse_leaf(target, spelt)
     op = operation.find(function)
     if op is not None and op.zero:
         # `//=` leaves nothing of what was there but steps: the result is a constant.
-        assign(target, Ellipsis, function(data.copy(), plain(other)), function.__name__)
+        assign(target, Ellipsis, function(data.copy(), plain(other)), spelt)
         return target
     operands = (target, other)
     parents = [v.parent() if isinstance(v, Value) else None for v in operands]
     active = tuple(i for i, parent in enumerate(parents) if parent is not None) if _records(target, operands) else ()
     node = _prepare(function, operands, active, [p for p in parents if p is not None]) if active else None
-    _write(target, data, lambda: function(data, plain(other)), function.__name__)
+    _write(target, data, lambda: function(data, plain(other)), spelt)
     if node is not None:
         if node.plan.reads_ans:
             node.ans = target.keep()

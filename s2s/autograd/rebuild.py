@@ -17,6 +17,7 @@ from typing import Any
 
 from s2s.autograd import dispatch, operation
 from s2s.autograd.proxies import FunctionProxy, ModuleProxy, has_value, is_library, package, proxied_builtins
+from s2s.autograd.refusals import noted
 from s2s.autograd.routes import Routes
 from s2s.autograd.standins import of_type, standin
 from s2s.autograd.strip import NameIn
@@ -215,9 +216,8 @@ class Rebuilder:
         shared = "an argument and a name of the function's share its memory"
         for one in (of_copy, storage):
             if one.version:
-                raise InplaceModificationError(
-                    f"{one.writer!r} has written an array, but {shared}", hint="write into a copy"
-                )
+                message = f"{one.writer!r} has written an array, but {shared}"
+                raise noted(InplaceModificationError(message, hint="write into a copy"))
             one.guard = shared
 
     def _function(self, function: types.FunctionType) -> Any:

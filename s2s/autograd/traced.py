@@ -7,10 +7,6 @@ copies that first instead of failing later.
 
 from __future__ import annotations
 
-import linecache
-import pathlib
-import sys
-import types
 from typing import Any
 
 import numpy as np
@@ -22,11 +18,8 @@ from s2s.autograd.refusals import noted
 from s2s.autograd.texts import made_of_text, written_as
 from s2s.autograd.value import ndarray
 from s2s.autograd.variable import Variable
-from s2s.core import Origin
 from s2s.errors import UnsupportedSyntaxError
 from s2s.runtime.written import HINT, MADE_OF_TEXT
-
-_PACKAGE = str(pathlib.Path(__file__).parent.parent)
 
 
 class Traced(Variable):
@@ -70,11 +63,7 @@ class Traced(Variable):
             raise noted(AttributeError(f"the method {name!r}, which writes an array in place, cannot be recorded"))
         if name in _MEMORY and type(self._data) is ndarray:
             message = f"`{name}` of an array gives its memory, where nothing that is written or read can be recorded"
-            raise noted(
-                UnsupportedSyntaxError(
-                    message, origin=_place(), hint="copy it by x.tolist(), x.tobytes() or np.copy(x)"
-                )
-            )
+            raise noted(UnsupportedSyntaxError(message, hint="copy it by x.tolist(), x.tobytes() or np.copy(x)"))
         if self.parent() is None:
             return attribute
         if not callable(attribute):
@@ -95,7 +84,6 @@ class Traced(Variable):
             refusal = UnsupportedSyntaxError(
                 f"{what} of a value that carries a gradient is asked for where that cannot be recorded: by C code, by "
                 "a method of an object, or by a write into an array that an object or a container holds",
-                origin=_place(),
                 hint="do it in a plain function, and write into arrays that this makes or takes as arguments.",
             )
             raise noted(refusal)
@@ -124,7 +112,7 @@ class Traced(Variable):
         if type(self._data) is ndarray and all(a is ndarray or a in (self._data.dtype, None) for a in asked):
             return self[...]
         message = "the memory of an array under another dtype or class cannot be recorded"
-        raise noted(UnsupportedSyntaxError(message, origin=_place(), hint="use astype, or a function of your own"))
+        raise noted(UnsupportedSyntaxError(message, hint="use astype, or a function of your own"))
 
     def tolist(self) -> Any:
         """The elements as Python numbers in nested lists, each of them recorded."""
@@ -150,25 +138,10 @@ def refuse_made_of_text(*arguments: Any) -> None:
 
 
 def _refuse_text() -> None:
-    raise noted(UnsupportedSyntaxError(MADE_OF_TEXT, origin=_place(), hint=HINT))
+    raise noted(UnsupportedSyntaxError(MADE_OF_TEXT, hint=HINT))
 
 
 texts.refuse = _refuse_text
-
-
-def _place() -> Origin | None:
-    """The line of the innermost code that is not ours."""
-    frame: types.FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, "<")):
-        frame = frame.f_back
-    return None if frame is None else line_of(frame.f_code, frame.f_lineno)
-
-
-def line_of(code: types.CodeType, line: int) -> Origin:
-    """A line of a function as the place that an error names."""
-    text = linecache.getline(code.co_filename, line)
-    column = len(text) - len(text.lstrip())
-    return Origin(code.co_filename, line, column, line, column, text.strip(), code.co_name)
 
 
 def _hidden(name: str) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 
 from s2s.autograd import operation
 from s2s.autograd.proxies import is_library, package
-from s2s.autograd.traced import line_of
+from s2s.autograd.refusals import line_of
 from s2s.errors import UnsupportedSyntaxError
 from s2s.runtime.installed import is_installed, is_installed_class
 from s2s.runtime.reach import mentioned, slots

@@ -3,6 +3,7 @@
 import dataclasses
 import sys
 import types
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -299,3 +300,41 @@ def test_above_a_static_method():
 def test_a_missing_rule_of_a_method_of_a_ufunc_names_the_ufunc():
     with pytest.raises(s2s.MissingRuleError, match=r"numpy.nextafter.reduce`(.*\n)*.*s2s.stop_gradient"):
         s2s.grad(lambda x: np.nextafter.reduce(x))(X)
+
+
+def doubled_in_place(a, b):
+    kept = a * 1.0
+    a *= 2.0
+    return np.sum(a * b * kept)
+
+
+def by_a_period(x):
+    class Nothing:
+        pass
+
+    return np.sum(np.unwrap(x, period=x[0]))
+
+
+def with_flags(x):
+    class Nothing:
+        pass
+
+    y = x * 2.0
+    y.setflags(write=False)
+    return np.sum(y)
+
+
+@pytest.mark.parametrize(
+    ("f", "shares", "words", "line"),
+    [
+        (doubled_in_place, True, "'*=' writes an array, but it shares its memory", "a *= 2.0"),
+        (by_a_period, False, "`numpy.unwrap` has no derivative by `period`", "np.unwrap(x, period=x[0])"),
+        (with_flags, False, "the method 'setflags'", "y.setflags(write=False)"),
+    ],
+)
+def test_errors_of_a_record_name_the_line(f, shares, words, line):
+    x = np.array([0.5, 1.5])
+    with pytest.raises(Exception) as error, pytest.warns(s2s.FallbackWarning) if not shares else nullcontext():
+        s2s.grad(f, (0, 1) if shares else 0)(*([x, x] if shares else [x]))
+    text = str(error.value) + "".join(getattr(error.value, "__notes__", ()))
+    assert words in text and line in text and "test_arguments.py" in text, text
