@@ -18,6 +18,7 @@ objects     objects of plain classes: methods and operators -> calls, attributes
   making      how an object is made: `__init__`, fields, keywords
   uses        expressions with objects
   mappings    dicts whose keys are known: items -> names
+  keys        which keys a dict has, on all ways or on some
   dicts       expressions with them
   deques      deques -> lists
   rows        objects in lists: a list for each attribute
