@@ -94,6 +94,7 @@ swaps       copies that go in a circle -> one assignment
 updates     items that the user updates in place -> `x[i] /= v` again
 sweeps      names that both sweeps assign, each for itself -> two names
 fold        single-use temporaries -> back into expressions
+numbers     names that surely hold numbers, and so may be updated in place
 rename      our names -> plain ones
 comment     comments: the sweeps, the user's statements
 

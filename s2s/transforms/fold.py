@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -22,12 +23,14 @@ from s2s import kinds as K
 from s2s.core import Function
 from s2s.transforms.effects import NONE, Effects, Knowledge, tape_operation
 from s2s.transforms.liveness import Liveness
+from s2s.transforms.numbers import sure_numbers
 from s2s.transforms.structure import (
     assigned,
     blocks,
     copied,
     defs,
     header,
+    is_ours,
     is_reverse,
     loads,
     replace_reads,
@@ -42,7 +45,7 @@ _HELD_AT_MOST = 40
 
 def fold(fn: Function, task: Task) -> Function:
     """`fn` with its temporaries folded where they may be."""
-    return fn.with_body(_Folder(fn).block(fn.body, 0, False, 1))
+    return fn.with_body(_Folder(fn, task).block(fn.body, 0, False, 1))
 
 
 def _copies_before(stmts: Sequence[Any]) -> dict[str, str]:
@@ -75,10 +78,20 @@ class _Held:
 
 
 class _Folder:
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, task: Task) -> None:
         self.fn = fn
+        self.task = task
         self.known = Knowledge(fn)
         self.lives = Liveness(fn)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The names that surely hold numbers."""
+        return sure_numbers(self.fn, self.task)
+
+    def is_rebound(self, stmt: Any, name: str) -> bool:
+        """Whether `name += v`, in the place of a statement, certainly rebinds the name."""
+        return K.immutable(self.known.kind(core.name(name))) and (not is_ours(stmt) or name in self.numbers)
 
     def block(self, stmts: Sequence[Any], out: int, protected: bool, depth: int) -> list[Any]:
         run = _Block(self, depth, protected)
@@ -167,7 +180,7 @@ class _Block:
                 own = own | self.held[part].effects
             self._let_pass(chosen, bound, own)
             folded, _ = self._take(chosen, stmt)
-            self.new.append(without_pass(as_inplace(folded, self.folder.known)))
+            self.new.append(without_pass(as_inplace(folded, self.folder)))
 
     def _entering(self, stmt: Any, live: int, inner: int, bound: set[str]) -> list[str]:
         """Those of the held definitions that a statement may take in; what may not stay is written out."""
@@ -275,12 +288,12 @@ _INPLACE = {operator.iadd: gast.Add, operator.isub: gast.Sub, operator.imul: gas
             operator.ixor: gast.BitXor, operator.ilshift: gast.LShift, operator.irshift: gast.RShift}  # fmt: skip
 
 
-def as_inplace(stmt: Any, known: Knowledge) -> Any:
+def as_inplace(stmt: Any, folder: _Folder) -> Any:
     """`x = iadd(x, v)` as `x += v`; so also `x = x + v` of numbers, where the user wrote it so or the line is ours."""
     name = assigned(stmt)
     if name is None:
         return stmt
-    value = stmt.value
+    value, known = stmt.value, folder.known
     if isinstance(value, gast.Call) and isinstance(value.func, gast.Name) and value.func.id not in known.local:
         op = _INPLACE.get(known.scope.lookup(value.func.id))
         if op is not None and len(value.args) == 2:
@@ -292,7 +305,7 @@ def as_inplace(stmt: Any, known: Knowledge) -> Any:
         return stmt
     if not (isinstance(value, gast.BinOp) and isinstance(value.left, gast.Name) and value.left.id == name):
         return stmt
-    if not isinstance(value.op, _ATTACHED) or not K.immutable(known.kind(value.left)) or _wrote_plainly(stmt, name):
+    if not isinstance(value.op, _ATTACHED) or _wrote_plainly(stmt, name) or not folder.is_rebound(stmt, name):
         return stmt
     return _augmented(stmt, value.op, value.right)
 

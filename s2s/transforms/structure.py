@@ -213,6 +213,11 @@ def is_reverse(stmt: Any) -> bool:
     return "sweep" in notes and notes["sweep"] == "reverse"
 
 
+def is_ours(stmt: Any) -> bool:
+    """Whether differentiation made the statement, for the reverse sweep or as one of tangents."""
+    return "sweep" in stmt.__dict__
+
+
 def captures(closure: Any) -> frozenset[str]:
     """The names that a closure takes from around it."""
     return frozenset((core.reads(closure.body) | core.rebound(closure)) - core.own_names(closure))

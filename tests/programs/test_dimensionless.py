@@ -1,0 +1,146 @@
+"""Arrays without dimensions, which operations turn into numbers: what a program updates in place may be either."""
+
+import numpy as np
+import pytest
+
+import s2s
+from tests.programs.verify import verify
+
+FOUND = []
+
+
+def found(*args):
+    def register(f):
+        FOUND.append(pytest.param(f, args, id=f.__name__))
+        return f
+
+    return register
+
+
+# --- numbers whose tangents are arrays ---
+
+
+@found(0.7)
+def interpolated_value(x):
+    u = np.interp(x, [0.0, 1.0], [0.0, 2.0])
+    s = u + 1.0
+    s += u * x
+    return s * u
+
+
+@found(np.array([0.7, 0.3]))
+def ellipsis_of_one_element(x):
+    u = x[..., 0]
+    s = u - 1.0
+    s += u
+    return s * u
+
+
+@found(0.7)
+def array_of_zeros_that_is_added_to(x):
+    u = np.zeros(())
+    u += x
+    s = u - 1.0
+    s += u
+    return s * u
+
+
+@found(np.array(1.5))
+def argument_added_to_itself(x):
+    z = x * 1.0
+    z += x
+    return z + x
+
+
+@found(0.7)
+def product_with_an_integer(x):
+    y = np.array(x)
+    z = y * 1
+    z += y
+    return z * y
+
+
+@found(0.7)
+def transposed_number(x):
+    y = np.transpose(x)
+    z = y + 0.5
+    z -= y * x
+    return z * y * x
+
+
+@found(0.7)
+def number_of_a_block(x):
+    y = np.block(x)
+    z = -y
+    z += y * y
+    return z * y
+
+
+@found(np.array(0.7))
+def number_made_a_python_one(x):
+    y = float(x)
+    z = y + 2.0
+    z += y * y
+    return z * y
+
+
+@found(np.array(0.7))
+def number_in_a_loop(x):
+    s = 0.0
+    for _ in range(3):
+        t = x + s
+        t += x
+        s += t * x
+    return s * x
+
+
+@found(np.array(0.7))
+def items_of_a_list(x):
+    held = [x, x * 2.0]
+    s = held[0] * 1.0
+    s += held[1]
+    s += held[0]
+    return s * held[0]
+
+
+# --- cotangents that may not be written into ---
+
+
+@found(0.7)
+def appended_to_itself(x):
+    return np.append(x, x).sum()
+
+
+@found(np.array(0.7))
+def array_appended_to_itself(x):
+    return (np.append(x, x) * x).sum()
+
+
+@pytest.mark.parametrize(("f", "args"), FOUND)
+def test_dimensionless(f, args):
+    outcome = verify(f, args, second=True)
+    assert outcome.finite and not outcome.kink
+
+
+def test_tangent_of_the_caller_stays():
+    tangent = np.array(1.0)
+    s2s.jvp(argument_added_to_itself, (np.array(1.5),), (tangent,))
+    assert tangent == 1.0
+
+
+def test_seed_of_a_pullback_stays():
+    seeds = np.array(3.0), np.array(3.0)
+    _, pullback = s2s.vjp(lambda x: (np.transpose(x), np.transpose(x)), 0.7)
+    assert pullback(seeds) == (6.0,) == pullback(seeds)
+    assert seeds == (3.0, 3.0)
+
+
+def test_numbers_are_updated_in_place():
+    def f(x, w):
+        s = 0.0
+        for i in range(len(w)):
+            s += w[i] * x
+        return s
+
+    assert "x_bar += " in s2s.grad(f).source(0.5, np.ones(3))
+    assert "s_dot += " in s2s.jacfwd(f).source(0.5, np.ones(3))
