@@ -103,6 +103,54 @@ def items_of_a_list(x):
     return s * held[0]
 
 
+# --- views of arrays that have no dimensions ---
+
+
+@found(0.7)
+def one_dimension_more(x):
+    y = np.array(x)
+    v = np.atleast_1d(y)
+    v *= 3.0
+    return y * y
+
+
+@found(np.array(0.7))
+def reshaped_and_added_to(x):
+    z = x.reshape(1)
+    z += x
+    return z[0] * x
+
+
+@found(np.array(0.7))
+def reshaped_to_two_dimensions(x):
+    z = x.reshape(1, 1)
+    z += x
+    return z[0, 0] * x
+
+
+@found(np.array(0.7))
+def expanded_and_multiplied(x):
+    z = np.expand_dims(x, 0)
+    z *= x
+    return z[0] * x
+
+
+@found(np.array(0.7))
+def flattened_view(x):
+    z = x.ravel()
+    z[0] = z[0] * x
+    z += x
+    return z[0] * x
+
+
+@found(np.array(0.7))
+def view_of_the_same_shape(x):
+    z = x.view()
+    z += x
+    z *= x
+    return z * x
+
+
 # --- cotangents that may not be written into ---
 
 

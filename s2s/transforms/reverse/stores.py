@@ -108,7 +108,7 @@ class Stores:
     def seen(self, y: str, args: Sequence[Any], bars: Bars, out: Emitted, origin: Any) -> None:
         """What x holds of the object that was written into is what that holds now."""
         sweep, (x, part, value) = self.sweep, args
-        sweep.own(y, bars, out, origin)
+        self.own_array(y, x, bars, out, origin)
         bar, state = core.name(sweep.bar(y)), bars.pop(y)
         if K.children(sweep.kind(value)) is not None:
             search = S.slot_of_item if _is_flat(sweep.kind(x)) else S.slot
@@ -233,9 +233,7 @@ class Stores:
             # Nothing is left of what was there, whose adjoint is absent from now on.
             sweep.pass_on(y, value, *sweep.taken(y, bars), bars, out, origin)
             return
-        if K.ndim_of(sweep.kind(x)) == 0 and y in bars and isinstance(bars[y], str):
-            bars[y] = BORROWED  # of an array without dimensions, operations make numbers
-        sweep.own(y, bars, out, origin)
+        self.own_array(y, x, bars, out, origin)
         state = bars.pop(y)
         active = isinstance(value, gast.Name) and value.id in sweep.active
         keeps = x.id in sweep.active
@@ -250,6 +248,13 @@ class Stores:
             sweep.add(Contribution(x.id, core.name(bar), fresh=state is OWNED), bars, out, origin)
         if contribution is not None:
             sweep.add(contribution, bars, out, origin)
+
+    def own_array(self, y: str, x: Any, bars: Bars, out: Emitted, origin: Any) -> None:
+        """Own an adjoint that is written into: of an array without dimensions, operations make numbers."""
+        known = self.sweep.kind(x)
+        if isinstance(bars.get(y), str) and (isinstance(known, K.Numeric) or K.ndim_of(known) == 0):
+            bars[y] = BORROWED
+        self.sweep.own(y, bars, out, origin)
 
     def alike(self, y: str, value: Any) -> bool:
         """Whether an array and what is written into it have one shape and one dtype."""
