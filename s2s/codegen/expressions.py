@@ -60,7 +60,7 @@ def kind(node: Any) -> str:
 
 def strength(node: Any) -> int:
     """How tightly the outermost operator of an expression binds."""
-    name = kind(node)
+    name = type(node).__name__
     if name in ("BinOp", "UnaryOp", "BoolOp"):
         return _OPERATORS[kind(node.op)]
     if name == "Constant":
@@ -85,7 +85,7 @@ class ExpressionWriter(astunparse.Unparser):  # type: ignore[misc]
             for item in tree:
                 self.dispatch(item)
             return
-        method = getattr(self, "_" + kind(tree), None)
+        method = getattr(self, "_" + type(tree).__name__, None)
         if method is None:
             raise TypeError(f"cannot write a {kind(tree)} node")
         method(tree)

@@ -163,11 +163,10 @@ def noted(question: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
     @wraps(question)
     def ask(node: Any) -> _Answer:
         notes: dict[str, _Answer] = node.__dict__
-        try:
+        if key in notes:
             return notes[key]
-        except KeyError:
-            answer = notes[key] = question(node)
-            return answer
+        answer = notes[key] = question(node)
+        return answer
 
     return ask
 

@@ -136,13 +136,14 @@ class Knowledge:
 
     def effects(self, expr: Any, ours: bool = False) -> Effects:
         """What one operation on atoms may do. `ours`: in the reverse sweep, whose errors are no part of a program."""
-        known = self._effects_of
-        if (expr, ours) not in known:
-            effects = self._effects(expr, ours)
-            if ours and effects.raises:
-                effects = Effects(False, effects.reads, effects.writes)
-            known[expr, ours] = effects
-        return known[expr, ours]
+        known, asked = self._effects_of, (expr, ours)
+        if asked in known:
+            return known[asked]
+        effects = self._effects(expr, ours)
+        if ours and effects.raises:
+            effects = Effects(False, effects.reads, effects.writes)
+        known[asked] = effects
+        return effects
 
     def repeats_a_meeting(self, stmt: Any) -> bool:
         """Whether all that an elementwise operation may raise for are shapes which an earlier one has raised for.

@@ -22,6 +22,7 @@ from s2s.transforms.effects import Knowledge
 from s2s.transforms.exits import direct_exits
 from s2s.transforms.propagate import propagate
 from s2s.transforms.structure import (
+    COMPOUND,
     all_defs,
     assigned,
     captured,
@@ -91,7 +92,8 @@ def read_again(fn: Function, known: Knowledge) -> Function:
 
 def _without(block: Sequence[Any], needless: Set[Any]) -> list[Any]:
     """A block without some statements."""
-    return [with_blocks(s, lambda _, inner: _without(inner, needless)) for s in block if s not in needless]
+    kept = [s for s in block if s not in needless]
+    return [with_blocks(s, lambda _, b: _without(b, needless)) if type(s) in COMPOUND else s for s in kept]
 
 
 class _Rereading:

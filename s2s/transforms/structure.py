@@ -236,9 +236,7 @@ def copied(stmt: Any) -> tuple[str, Any] | None:
     return (name, stmt.value) if name is not None and core.is_atom(stmt.value) else None
 
 
-@core.noted
 def assigned(stmt: Any) -> str | None:
     """The name of `name = expression`; None for any other statement."""
-    if type(stmt) is gast.Assign and type(stmt.targets[0]) is gast.Name:
-        return stmt.targets[0].id  # type: ignore[no-any-return]
-    return None
+    target = stmt.targets[0] if type(stmt) is gast.Assign else None
+    return target.id if type(target) is gast.Name else None
