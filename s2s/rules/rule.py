@@ -82,8 +82,8 @@ class Rule:
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] = _NOTHING) -> dict[str, Any]:
         """All parameters of a call by name, in the order of the signature, defaults filled in; TypeError else."""
-        plain, defaults, required = self._layout
-        if not plain or len(args) > len(defaults):
+        most, defaults, required = self._layout
+        if len(args) > most:
             return self._bind_slowly(args, kwargs)
         bound = dict(defaults)
         bound.update(zip(bound, args, strict=False))
@@ -103,12 +103,14 @@ class Rule:
         return dict(found.arguments)
 
     @functools.cached_property
-    def _layout(self) -> tuple[bool, dict[str, Any], int]:
-        """Whether all parameters can be given by position, their defaults, and how many have none."""
+    def _layout(self) -> tuple[int, dict[str, Any], int]:
+        """How many arguments can be given by position, -1 where that needs a look; defaults, and how many have none."""
         parameters = self.signature.parameters
-        plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters.values())
         defaults = {name: p.default for name, p in parameters.items()}
-        return plain, defaults, sum(v is _REQUIRED for v in defaults.values())
+        named = [p for p in parameters.values() if p.kind is not p.POSITIONAL_OR_KEYWORD]
+        if any(self.partials or p.kind is not p.KEYWORD_ONLY or p.default is _REQUIRED for p in named):
+            return -1, defaults, 0
+        return len(defaults) - len(named), defaults, sum(v is _REQUIRED for v in defaults.values())
 
     def spread(self, bound: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """The bound parameters as positional and keyword arguments, for `body(g, ans, *args, **kwargs)`."""

@@ -62,8 +62,8 @@ class _Delay:
                     continue
                 for bound in (*defs(stmt), *core.all_writes(stmt)):
                     old.pop(bound, None)
-            copy = copied(stmt)
-            if copy is not None and isinstance(copy[1], gast.Name) and is_reverse(stmt):
+            copy = copied(stmt) if is_reverse(stmt) else None
+            if copy is not None and isinstance(copy[1], gast.Name):
                 old[copy[1].id] = copy[0]
             at += 1
         return stmts

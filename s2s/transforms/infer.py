@@ -459,13 +459,14 @@ class _Inference:
                 self.define(name, kind)
                 self.measure(name, node)
             return
-        shapes = self.operand_shapes(node, kind)
+        operands = self.elementwise_operands(node)
+        shapes = self.operand_shapes(node, operands, kind)
         shape = None if shapes is None else self.broadcasts.widest(shapes)
         parts = None if shapes is None or shape is not None else self.broadcasts.together(shapes)
         key = self.key(node) if parts is None else ("broadcast", parts)
         if not fixed:
             self.define_kind(name, kind)
-        length = self.measure(name, node)
+        length = self.measure(name, node, operands)
         if shape is None:
             shape = self.keys.get(key) or self.keys.get(length) or name
         if isinstance(node, gast.Name) and shape in self.rounds and name in self.unsure:
@@ -483,11 +484,13 @@ class _Inference:
             if known is not None and known not in self.keys and name in self.shapes:
                 self.keys[known] = self.shapes[name]
 
-    def measure(self, name: str, node: Any = None) -> Shape | None:
-        """Take note of what is known of sizes where a name is assigned; the shape of an array in terms of others."""
+    def measure(self, name: str, node: Any = None, operands: Sequence[Any] | None = None) -> Shape | None:
+        """Take note of what is known of sizes where a name is assigned; the shape of an array in terms of others.
+
+        operands: of an elementwise operation that gives an array.
+        """
         if name in self.fixed:
             return self.sizes.shapes.get(name)
-        operands = None if node is None else self.elementwise_operands(node)
         rounds = self.rounds if isinstance(node, gast.Name) and name in self.unsure else frozenset[str]()
         if self.sizes.define(name, node, operands, self.times[name] > 1, rounds):
             self.changed = True
@@ -498,11 +501,10 @@ class _Inference:
             self.looked_at = node, callee(node, self.kind, self.local)
         return self.looked_at[1]  # type: ignore[no-any-return]
 
-    def operand_shapes(self, node: Any, kind: K.Array) -> set[str] | None:
+    def operand_shapes(self, node: Any, operands: Sequence[Any] | None, kind: K.Array) -> set[str] | None:
         """The shapes whose broadcast is the shape of the value; None where they are not known."""
         if isinstance(node, gast.Name):
             return {self.shapes[node.id]} if node.id in self.shapes else None
-        operands = self.elementwise_operands(node)
         if operands is None:
             return None
         found, ndim = set(), 0

@@ -100,7 +100,8 @@ class Partials:
 
     def nonfinite_factor(self, partial: Any, stmts: list[Any], but: Set[str] = frozenset()) -> bool:
         """Whether a partial derivative holds a factor that may be infinite or no number, some apart."""
-        return bool((core.reads([partial, *(s.value for s in stmts)]) & self.nonfinite) - but)
+        factors = core.reads([partial, *(s.value for s in stmts)]) - but
+        return bool(factors) and not self.nonfinite.isdisjoint(factors)
 
     def multiplied(
         self, g: Any, partial: Any, guarded: bool, stmts: list[Any], origin: Any, finite: bool = False

@@ -53,7 +53,7 @@ class Broadcasts:
     def widest(self, shapes: Collection[str]) -> str | None:
         """The one to which all others broadcast."""
         for whole in shapes:
-            if all(self.holds(whole, part) for part in shapes):
+            if len(shapes) == 1 or all(self.holds(whole, part) for part in shapes):
                 return whole
         return None
 
