@@ -163,7 +163,7 @@ class Knowledge:
         """What a statement and its blocks change."""
         known = self._changes
         if stmt not in known:
-            known[stmt] = Changes(tuple(dict.fromkeys(all_defs(stmt))), self._changes_memory(stmt))
+            known[stmt] = Changes(all_defs(stmt), self._changes_memory(stmt))
         return known[stmt]
 
     def _changes_memory(self, stmt: Any) -> bool:

@@ -27,7 +27,6 @@ from s2s.transforms.structure import (
     assigned,
     captured,
     definitions_of,
-    defs,
     is_reverse,
     like,
     loads,
@@ -135,12 +134,12 @@ class _Rereading:
         new: list[Any] = []
         known_before = len(self.shaped)
         for stmt, live in zip(stmts, self.lives.afters(stmts, out, protected)):
-            if not isinstance(stmt, (gast.While, gast.FunctionDef)):
-                before = self.lives.before(stmt, live)
-                again = self.repeated([n for n in uses(stmt) if n in cheap], cheap, before, stmt, new)
+            read = [n for n in uses(stmt) if n in cheap]
+            if read and not isinstance(stmt, (gast.While, gast.FunctionDef)):
+                again = self.repeated(read, cheap, self.lives.before(stmt, live), stmt, new)
                 if again:
                     stmt = self.replaced(stmt, again)
-            changed = {*defs(stmt), *all_defs(stmt)} & self.owners
+            changed = self.owners.intersection(all_defs(stmt))
             if changed:
                 for held in [n for n, s in cheap.items() if not changed.isdisjoint((n, *loads(s.value)))]:
                     del cheap[held]

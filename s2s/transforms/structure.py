@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from operator import is_
 from typing import Any
@@ -196,7 +197,13 @@ def replace_reads(stmt: Any, values: Mapping[str, Any]) -> Any:
 
 def next_number(names: Iterable[str]) -> int:
     """A number that no temporary among the names has, nor any above it."""
-    return 1 + max([int(n.split("··")[1].split("·")[0]) for n in names if "··" in n], default=0)
+    return 1 + max(map(_number, names), default=0)
+
+
+@lru_cache(maxsize=8192)
+def _number(name: str) -> int:
+    """The number of a temporary, 0 of any other name."""
+    return int(name.split("··")[1].split("·")[0]) if "··" in name else 0
 
 
 def like(stmt: Any, model: Any) -> Any:
