@@ -245,5 +245,5 @@ def copied(stmt: Any) -> tuple[str, Any] | None:
 
 def assigned(stmt: Any) -> str | None:
     """The name of `name = expression`; None for any other statement."""
-    target = stmt.targets[0] if type(stmt) is gast.Assign else None
+    target: Any = stmt.targets[0] if type(stmt) is gast.Assign else None
     return target.id if type(target) is gast.Name else None
