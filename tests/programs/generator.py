@@ -31,8 +31,8 @@ ARRAYS = ["u", "v"]
 MATRICES = ["m", "q"]
 SIGNATURE = "a, b, u, m, pair, knobs, rows, weights, picks, n"
 
-# What programs hold now and then although it goes to the tape: it must come out right there.
-NOT_COMPILED = ["store", "append", "try", "object", "number class"]
+# What programs hold now and then.
+RARE = ["store", "append", "try", "object", "number class"]
 
 ALIASING = ["alias", "choice", "view", "swap", "in_turn"]
 LOOPS = ["for", "rows", "while", "forever", "cells", "in_turn", "late"]
@@ -45,11 +45,6 @@ class Program:
 
     text: str
     constructs: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def compiles(self) -> bool:
-        """Whether it holds nothing that is known to go to the tape."""
-        return not set(NOT_COMPILED) & set(self.constructs)
 
     @property
     def mixed(self) -> bool:
@@ -172,7 +167,7 @@ class Writer:
     # --- statements ---
 
     def statement(self, depth: int, room: int, loop: bool) -> None:
-        options = NOT_COMPILED if self.often(40) else self.options(room, loop)
+        options = RARE if self.often(40) else self.options(room, loop)
         getattr(self, "write_" + self.choose(options).replace(" ", "_"))(depth, room, loop)
 
     def options(self, room: int, loop: bool) -> list[str]:

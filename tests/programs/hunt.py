@@ -51,7 +51,7 @@ class Failure:
 class Findings:
     """What a hunt has met: failures, and how many programs compiled, were compared, and why not.
 
-    counts: `eligible` programs hold nothing that is known to go to the tape, `mixed` ones alias, loop and leave early.
+    counts: `mixed` programs alias, loop and leave early.
     """
 
     failures: list[Failure] = field(default_factory=list)
@@ -84,8 +84,6 @@ def explore(
             continue
         for what in ("compiled", "raised", "refused", "finite", "kink", "second"):
             found.counts[what] += getattr(outcome, what)
-        if program.compiles:
-            found.counts.update(eligible=1, strictly=outcome.compiled)
         if not outcome.compiled:
             found.refusals[re.sub(r"`.*?`", "`...`", outcome.reason)] += 1
     return found
