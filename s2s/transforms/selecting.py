@@ -23,6 +23,7 @@ from s2s.rules.arithmetic import POWERS
 from s2s.runtime import stores
 from s2s.runtime.numeric import unbroadcast
 from s2s.transforms.callee import operation
+from s2s.transforms.conduct import draws
 from s2s.transforms.operations import Operations, boolean_index
 from s2s.transforms.usercalls import callee_of
 
@@ -235,7 +236,7 @@ def may_drop(name: str, value: Any, operations: Operations) -> bool:
     function, operands, keywords = operation(value, operations.kind, operations.local)
     if function is None:
         return False  # a display
-    if function in SELECTING or "where" in keywords:
+    if function in SELECTING or "where" in keywords or draws(function):
         return True
     rule = rules.find(function)
     if rule is None or not rule.bodies or function in POWERS:
@@ -260,7 +261,7 @@ def _is_finite_at_infinity(function: Any, count: int, at: int, number: complex) 
                     return True
         except (ValueError, OverflowError):
             pass  # so does the program then
-        except TypeError:
+        except Exception:  # it takes other operands than these, so that nothing is known of it
             return True
     return False
 

@@ -1,11 +1,13 @@
 """Random draws move with the parameters of their distribution."""
 
+import re
+
 import numpy as np
 import pytest
 
 import s2s
 from s2s.autograd.record import tape_value_and_grad
-from tests.rules.modes import assert_all_modes
+from tests.rules.modes import assert_all_modes, written
 
 RNG = np.random.default_rng(11)
 X, W = RNG.normal(size=(2, 3)), RNG.uniform(0.5, 2.0, 3)
@@ -66,3 +68,25 @@ def test_a_shape_parameter_without_derivative_is_refused():
     ):
         with pytest.raises(s2s.MissingRuleError, match="shape|gamma"):
             differentiate(lambda x: np.random.default_rng(0).gamma(x, 1.0))
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda c: c[0])
+def test_numbers_of_an_array_are_parameters(call):
+    """What follows a draw asks whether an infinite parameter gives a finite one, which no draw is made to find out."""
+    text, *operands = call
+    starts = np.concatenate([np.ravel(operand)[:1] for operand in operands])
+    named = re.sub(r"\b[ab]\b(?!=)", lambda m: "x[0]" if m[0] == "a" else "x[1]", text)
+    f = written(f"np.sum(np.random.default_rng(0).{named} * x[0])", "x")
+    g = written(f"np.sum(np.random.{named} * x[0])", "x")
+    s2s.check(f, starts, rtol=1e-5)
+    state = np.random.get_state()[1:3]
+    assert s2s.grad(g).source(starts)
+    assert all(map(np.array_equal, np.random.get_state()[1:3], state))
+
+
+def test_a_generator_in_the_function_is_compiled():
+    def f(x):
+        rng = np.random.default_rng(0)
+        return rng.normal(x[0], 1.0) * 2
+
+    assert s2s.grad(f, strict=True)(np.ones(3)).tolist() == [2.0, 0.0, 0.0]

@@ -146,3 +146,16 @@ def test_the_error_names_function_and_argument_in_both_worlds(call):
         f(s2s.Variable(X.ravel(), requires_grad=True))
     with pytest.raises(s2s.MissingRuleError, match=rf"`numpy.setxor1d` has no derivative by `{by}`"):
         s2s.grad(written(f"np.sum({call})", ["x"]), strict=True)(X.ravel())
+
+
+def test_a_function_that_takes_no_infinite_operands():
+    def checked(x):
+        assert np.all(np.isfinite(x))
+        return x * x
+
+    @s2s.rules.elementwise(checked)
+    def checked_slope(ans, x):
+        return 2 * x
+
+    gradient = s2s.grad(lambda x: np.log(checked(x[0])) + np.sqrt(checked(x[1])), strict=True)
+    assert gradient(np.ones(3)).tolist() == [2.0, 1.0, 0.0]
