@@ -18,7 +18,7 @@ from s2s.codegen.build import listing
 from s2s.compiler.argnums import Argnums, select
 from s2s.compiler.driver import Driver, Request, Variant, source_of
 from s2s.compiler.fallback import Fallback
-from s2s.compiler.layout import Layout, layout_of
+from s2s.compiler.layout import HANDED_ON, Layout, layout_of
 from s2s.compiler.nested import CalledGradient, Nestable
 from s2s.compiler.program import PROGRAM
 from s2s.compiler.target import target_of
@@ -62,7 +62,7 @@ class GradientFunction(Nestable):
         if inner is not None:
             target = Unwrapped(inner.primal, inner.bound, inner.keywords)
         else:
-            target = target_of(f.__func__ if isinstance(f, classmethod) else f)
+            target = target_of(f.__func__ if isinstance(f, classmethod) else f, argnums)
         self.primal: types.FunctionType = target.function
         self.bound: tuple[Any, ...] = target.bound
         self.keywords: dict[str, Any] = dict(target.keywords)
@@ -237,10 +237,11 @@ def guessed_kinds(function: Any, layout: Layout) -> dict[str, Kind]:
             found[name] = K.of(defaults[name])
         else:
             found[name] = numeric
+    handed_on = layout.kwarg == HANDED_ON  # nothing is given to a function of a library but what it needs
     if layout.vararg:
-        found[layout.vararg] = K.Sequence(numeric, tuple)
+        found[layout.vararg] = K.Tuple(()) if handed_on else K.Sequence(numeric, tuple)
     if layout.kwarg:
-        found[layout.kwarg] = K.UNKNOWN
+        found[layout.kwarg] = K.Dict(()) if handed_on else K.UNKNOWN
     return found
 
 

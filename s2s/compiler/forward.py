@@ -15,7 +15,7 @@ from s2s.autograd import Variable, grad, modes
 from s2s.autograd.record import contains_variable, pull, record
 from s2s.autograd.value import Value
 from s2s.codegen.build import annotate
-from s2s.compiler.argnums import Selection, Wanted
+from s2s.compiler.argnums import Argnums, Selection, Wanted
 from s2s.compiler.derivative import GradientFunction
 from s2s.compiler.driver import Driver, Request
 from s2s.compiler.fallback import strict_error
@@ -80,11 +80,11 @@ def linearized(f: Callable[..., Any], primals: Sequence[Any], strict: bool) -> t
     return out, pushforward
 
 
-def target_and_inner(f: Any) -> tuple[Unwrapped, GradientFunction | None]:
+def target_and_inner(f: Any, argnums: Argnums = ()) -> tuple[Unwrapped, GradientFunction | None]:
     """What is differentiated: a plain function and what is bound to it, or the gradient of one."""
     if isinstance(f, GradientFunction):
         return Unwrapped(f.primal, f.bound, f.keywords), f
-    return target_of(f), None
+    return target_of(f, argnums), None
 
 
 class Forward:

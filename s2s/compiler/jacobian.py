@@ -60,7 +60,7 @@ class JacobianFunction(Derived):
         self._order = order
         self._has_aux = has_aux
         self._holomorphic = holomorphic
-        target, inner = target_and_inner(f)
+        target, inner = target_and_inner(f, argnums)
         super().__init__(target)
         self._bound, self._keywords = target.bound, target.keywords
         inside = inner.driver if inner else None

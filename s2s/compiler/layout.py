@@ -14,6 +14,9 @@ from typing import Any
 
 from s2s import core
 
+# The keywords that a plain function of ours hands on to one of a library, which knows no seed.
+HANDED_ON = "s2s_keywords"
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -40,7 +43,7 @@ class Layout:
     @property
     def seed(self) -> str:
         """The keyword by which the seed is given: `out_bar`, unless an argument of the function could be meant."""
-        taken = {"out_bar"} if self.kwarg else set()
+        taken = {"out_bar"} if self.kwarg not in (None, HANDED_ON) else set()
         return core.unique("out_bar", (taken | set(self.names)).__contains__)
 
     def parameters(self, defaults: int, keyword_defaults: Sequence[str], *, seed: bool) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from s2s.compiler.layout import layout_of_signature
+from s2s.compiler.argnums import Argnums, select
+from s2s.compiler.layout import HANDED_ON, layout_of_signature
 from s2s.errors import ArgumentError, MissingRuleError, SourceUnavailableError
 from s2s.frontend.source import Unwrapped, unwrap
 from s2s.rules.registry import registry
@@ -39,11 +40,11 @@ def _free_parameters(target: Unwrapped) -> Signature:
     return signature.replace(parameters=[p for p in free if p.name not in target.keywords])
 
 
-def target_of(f: Any) -> Unwrapped:
+def target_of(f: Any, argnums: Argnums = ()) -> Unwrapped:
     """The plain function that a call of `f` runs, and what is bound.
 
-    A function with a rule (a ufunc, say) gets a plain function that calls it. Raises MissingRuleError for what is not
-    written in Python and has none.
+    A function with a rule (a ufunc, say) gets a plain function that calls it, with parameters of their own for what
+    `argnums` means. Raises MissingRuleError for what is not written in Python and has none.
     """
     if not callable(f) and not isinstance(f, staticmethod):
         raise ArgumentError(f"cannot differentiate {f!r}, which is no function", hint="pass a function.")
@@ -51,7 +52,7 @@ def target_of(f: Any) -> Unwrapped:
         return Unwrapped(f.as_function())
     rule = registry.find(f)
     if rule is not None:
-        return Unwrapped(calling(f, rule.signature, rule.name))
+        return Unwrapped(calling(f, _as_given(rule.signature, argnums, rule.name), rule.name))
     try:
         return unwrap(f)
     except SourceUnavailableError as error:
@@ -62,6 +63,24 @@ def target_of(f: Any) -> Unwrapped:
             f"{name} is not written in Python, and has no derivative rule",
             hint=f"register one with s2s.rules, or differentiate a Python function that does what {name} does.",
         ) from error
+
+
+def _as_given(signature: Signature, argnums: Argnums, name: str) -> Signature:
+    """The parameters of a plain function that hands on what it is given, and no defaults: a rule may have others.
+
+    What has a default, and is not among the wanted, is taken by `*args` and `**keywords`.
+    """
+    parameters = signature.parameters
+    layout = layout_of_signature(signature)
+    chosen = select(layout, argnums, name=name).params if argnums != () else ()
+    needed = [i for i, p in enumerate(layout.positional) if p in chosen or parameters[p].default is Parameter.empty]
+    own = {*layout.positional[: max(needed, default=-1) + 1], *chosen}
+    left = [p for p in parameters.values() if p.name not in own and p.default is not Parameter.empty]
+    kept = [p.replace(default=Parameter.empty) for p in parameters.values() if p not in left]
+    kinds = {p.kind for p in kept}
+    stars = ((Parameter.VAR_POSITIONAL, "args"), (Parameter.VAR_KEYWORD, HANDED_ON))
+    kept += [Parameter(star, kind) for kind, star in stars if left and kind not in kinds]
+    return signature.replace(parameters=sorted(kept, key=lambda p: p.kind))
 
 
 def calling(f: Any, signature: Signature, name: str) -> types.FunctionType:

@@ -17,9 +17,8 @@ import numpy as np
 
 from s2s.api import grad, value_and_grad
 from s2s.compiler.argnums import Argnums, select
-from s2s.compiler.derivative import GradientFunction
+from s2s.compiler.forward import target_and_inner
 from s2s.compiler.layout import layout_of
-from s2s.compiler.target import target_of
 from s2s.errors import ArgumentError, S2SError
 from s2s.runtime import pytree
 from s2s.tools.differences import Slope, central_slope, complex_slope
@@ -147,15 +146,14 @@ def check(
 
 def _places(f: Any, argnums: Argnums, count: int) -> list[tuple[int, str]]:
     """The positions of the arguments to differentiate by, and their names."""
-    target = f if isinstance(f, GradientFunction) else None
-    function, bound = (target.primal, target.bound) if target else (lambda t: (t.function, t.bound))(target_of(f))
-    layout = layout_of(function)
+    target, _ = target_and_inner(f, argnums)
+    layout = layout_of(target.function)
     found = []
-    for wanted in select(layout, argnums, len(bound)).wanted:
+    for wanted in select(layout, argnums, len(target.bound)).wanted:
         if wanted.param == layout.vararg and isinstance(wanted.key, int):
-            position, name = len(layout.positional) - len(bound) + wanted.key, f"{wanted.param}[{wanted.key}]"
+            position, name = len(layout.positional) - len(target.bound) + wanted.key, f"{wanted.param}[{wanted.key}]"
         elif wanted.param in layout.positional:
-            position, name = layout.positional.index(wanted.param) - len(bound), wanted.param
+            position, name = layout.positional.index(wanted.param) - len(target.bound), wanted.param
         else:
             raise ArgumentError(f"check passes arguments by position only, and {wanted} takes none")
         if position >= count:
