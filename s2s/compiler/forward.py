@@ -252,14 +252,14 @@ def _like(primal: Any, tangent: Any, place: str) -> Any:
 def _leaf(x: Any, x_dot: Any, place: str) -> Any:
     if x_dot is None or not (pytree.carries_derivative(x) or isinstance(x, Value)):
         return zero_tangent(x)
-    if isinstance(x, Value) or isinstance(x_dot, Value):
-        return x_dot
-    if np.shape(x_dot) != np.shape(x):
-        raise ArgumentError(f"the tangent of {place} has shape {np.shape(x_dot)}, its primal {np.shape(x)}")
-    dtype = np.asarray(x).dtype
-    given = np.asarray(x_dot).dtype
+    primal, tangent = (v._data if isinstance(v, Value) else v for v in (x, x_dot))
+    if np.shape(tangent) != np.shape(primal):
+        raise ArgumentError(f"the tangent of {place} has shape {np.shape(tangent)}, its primal {np.shape(primal)}")
+    dtype, given = np.asarray(primal).dtype, np.asarray(tangent).dtype
     if given.kind not in "iuf" and not (given.kind == dtype.kind == "c"):
         raise ArgumentError(f"the tangent of {place} has dtype {given}, its primal {dtype}")
+    if isinstance(x, Value) or isinstance(x_dot, Value):
+        return x_dot
     return np.asarray(x_dot, dtype) if isinstance(x, np.ndarray) else type(x)(x_dot)
 
 

@@ -203,13 +203,14 @@ def _like(out: Any, out_bar: Any) -> Any:
 def _leaf(x: Any, bar: Any) -> Any:
     if not pytree.carries_derivative(x):
         return None
-    if isinstance(bar, Value):
-        return bar
-    if bar is None or isinstance(bar, (str, bool)) or np.asarray(bar).dtype == object:
-        raise ArgumentError(f"the cotangent of a number or array must be one too, not {bar!r}")
-    if np.shape(bar) != np.shape(x):
-        raise ArgumentError(f"the cotangent has shape {np.shape(bar)}, the value {np.shape(x)}")
-    dtype, given = np.asarray(x).dtype, np.asarray(bar).dtype
+    data = bar._data if isinstance(bar, Value) else bar
+    if data is None or isinstance(data, (str, bool)) or np.asarray(data).dtype == object:
+        raise ArgumentError(f"the cotangent of a number or array must be one too, not {data!r}")
+    if np.shape(data) != np.shape(x):
+        raise ArgumentError(f"the cotangent has shape {np.shape(data)}, the value {np.shape(x)}")
+    dtype, given = np.asarray(x).dtype, np.asarray(data).dtype
     if given.kind not in "iuf" and not (given.kind == dtype.kind == "c"):
         raise ArgumentError(f"the cotangent has dtype {given}, the value {dtype}")
+    if isinstance(bar, Value):
+        return bar
     return np.asarray(bar, dtype) if isinstance(x, np.ndarray) else type(x)(np.asarray(bar)[()])
