@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, overload
 
 import s2s.compiler.onenode  # noqa: F401 - calls of gradients on Variables, which it registers
@@ -13,7 +15,7 @@ from s2s.compiler.forward import check_directions, linearized, push_forward
 from s2s.compiler.jacobian import HessianFunction, JacobianFunction, Order
 from s2s.compiler.nested import OPERATORS
 from s2s.compiler.pullback import Pullback, pull_back
-from s2s.errors import BackendError
+from s2s.errors import ArgumentError, BackendError
 
 __all__ = [
     "GradientFunction",
@@ -79,7 +81,7 @@ def grad(*args: Any, **keywords: Any) -> Any:
         from s2s.autograd import grad as eager_grad
 
         return eager_grad(*args, **keywords)
-    return _derivative("grad", *args, **keywords)
+    return _derivative("grad", args, keywords)
 
 
 @overload
@@ -106,7 +108,7 @@ def value_and_grad(*args: Any, **keywords: Any) -> Any:
     >>> gradient
     array([2., 4.])
     """
-    return _derivative("value_and_grad", *args, **keywords)
+    return _derivative("value_and_grad", args, keywords)
 
 
 def jvp(
@@ -311,7 +313,7 @@ def elementwise_grad(f: Callable[..., Any] | None = None, argnums: Argnums = 0, 
     >>> s2s.elementwise_grad(s2s.elementwise_grad(lambda x: x**3))(np.array([1.0, 2.0]))
     array([ 6., 12.])
     """
-    return _derivative("elementwise_grad", f, argnums, strict=strict)
+    return _derivative("elementwise_grad", (f, argnums), {"strict": strict})
 
 
 # What a program makes with these of a function that is known is found when it is compiled.
@@ -328,7 +330,24 @@ def _jacobian(
     return JacobianFunction(f, order, argnums, has_aux, holomorphic, strict)
 
 
-def _derivative(
+def _derivative(mode: Mode, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """What `grad` and its like give for these arguments; a call that does not fit is refused in the name of `mode`."""
+    try:
+        bound = _PARAMETERS.bind(*args, **keywords)
+    except TypeError as error:
+        unknown = [name for name in keywords if name not in _PARAMETERS.parameters]
+        raise ArgumentError(f"{mode}: {error}", hint=_meant(unknown)) from None
+    return _made(mode, *bound.args, **bound.kwargs)
+
+
+def _meant(unknown: Sequence[str]) -> str:
+    """What to write for keywords that are none of ours."""
+    near = [get_close_matches(name, _PARAMETERS.parameters, 1) for name in unknown]
+    known = f"it takes {', '.join(_PARAMETERS.parameters)}"
+    return "; ".join([*(f"write {n[0]} for {name}" for n, name in zip(near, unknown) if n), known]) + "."
+
+
+def _made(
     mode: Mode,
     f: Callable[..., Any] | None = None,
     argnums: Argnums = 0,
@@ -340,8 +359,12 @@ def _derivative(
     if backend not in (None, "numpy", "numba"):
         raise BackendError(f"gradients are not generated for the backend {backend!r} yet", hint="leave `backend` out.")
     if f is None:
-        return functools.partial(_derivative, mode, argnums=argnums, has_aux=has_aux, backend=backend, strict=strict)
+        return functools.partial(_made, mode, argnums=argnums, has_aux=has_aux, backend=backend, strict=strict)
     return GradientFunction(f, mode, argnums, has_aux, strict, backend=backend)
+
+
+_parameters = inspect.signature(_made)
+_PARAMETERS = _parameters.replace(parameters=list(_parameters.parameters.values())[1:])
 
 
 def _is_eager(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:

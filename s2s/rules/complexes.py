@@ -116,6 +116,8 @@ def atanh(ans, x):
 
 @vjp(cmath.phase, wrt="x", kind=lambda x: K.FLOAT)
 def phase_vjp(g, ans, x):
+    if not np.iscomplexobj(x):
+        return 0.0
     return guarded_divide(-1j * g * np.conj(x), np.real(x) ** 2 + np.imag(x) ** 2)
 
 
@@ -126,6 +128,8 @@ def phase_jvp(x_dot, ans, x):
 
 @vjp(cmath.polar, wrt="x", kind=lambda x: K.Tuple((K.FLOAT, K.FLOAT)))
 def polar_vjp(g, ans, x):
+    if not np.iscomplexobj(x):
+        return guarded_divide(g[0] * x, ans[0])
     return guarded_divide(g[0] * np.conj(x), ans[0]) + phase_vjp(g[1], ans[1], x)
 
 

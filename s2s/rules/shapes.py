@@ -198,13 +198,21 @@ zero_derivative(np.result_type, np.isfortran, np.isscalar, np.iterable, np.may_s
 # --- triangles and diagonals ------------------------------------------------------------------------------------
 
 
-@linear(np.tril, wrt="m", kind=same)
+# A vector is each row of the matrix that a triangle is taken of.
+triangle = of_ndim(lambda ndim, *others: None if ndim is None else max(ndim, 2))
+
+
+@linear(np.tril, wrt="m", kind=triangle)
 def tril(g, ans, m, k=0):
+    if np.ndim(m) == 1:
+        return np.sum(np.tril(g, k), axis=0)
     return np.tril(g, k)
 
 
-@linear(np.triu, wrt="m", kind=same)
+@linear(np.triu, wrt="m", kind=triangle)
 def triu(g, ans, m, k=0):
+    if np.ndim(m) == 1:
+        return np.sum(np.triu(g, k), axis=0)
     return np.triu(g, k)
 
 

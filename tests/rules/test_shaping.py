@@ -1,12 +1,14 @@
 """Functions that bring arrays to a shape, take them apart, or count what is in them, in all modes."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
 
 import s2s
 from s2s.runtime.special import i0_derivative
-from tests.rules.modes import assert_all_modes
+from tests.rules.modes import assert_all_modes, written
 
 RNG = np.random.default_rng(8)
 V, Y, Z, M = RNG.normal(size=4), RNG.normal(size=3), RNG.normal(size=2), RNG.normal(size=(2, 4))
@@ -105,3 +107,13 @@ def test_second_derivatives_keep_the_shape_of_an_exponent_that_is_one_number(cal
     df = s2s.grad(lambda x, y: np.sum(x**y), argnums=1)
     _, curved = s2s.jvp(df, (W, 1.3), (W, 0.5))
     assert np.shape(curved) == ()
+
+
+@pytest.mark.parametrize("k", [-1, 0, 1])
+@pytest.mark.parametrize("shape", [(0,), (1,), (3,), (2, 3), (2, 2, 3), (0, 3)])
+@pytest.mark.parametrize("name", ["tril", "triu"])
+def test_triangles_of_vectors_and_stacks(name, shape, k):
+    x = np.linspace(0.5, 1.5, math.prod(shape)).reshape(shape)
+    assert s2s.grad(written(f"np.sum(np.{name}(x, {k}))", ["x"]), strict=True)(x).shape == shape
+    if x.size:
+        assert_all_modes(f"np.{name}(a, {k}) * 2.0", x)
