@@ -98,7 +98,7 @@ def _left(ndim: int | None, axis: Kind, keep: bool) -> int | None:
     if isinstance(axis, K.NoneKind):
         return 0
     gone = count(axis)
-    return None if ndim is None or gone is None else ndim - gone
+    return None if ndim is None or gone is None else max(ndim - gone, 0)  # a number takes an axis
 
 
 def running(function: Any) -> Callable[..., Kind]:
@@ -110,7 +110,8 @@ def running(function: Any) -> Callable[..., Kind]:
         wanted = None if found is None else dtype_named(dtype, found)
         if wanted is None:
             return K.UNKNOWN
-        return numeric(result_dtype(function, wanted), 1 if isinstance(axis, K.NoneKind) else K.ndim_of(array))
+        ndim = 1 if isinstance(axis, K.NoneKind) else K.ndim_of(array)
+        return numeric(result_dtype(function, wanted), None if ndim is None else max(ndim, 1))
 
     return kind
 

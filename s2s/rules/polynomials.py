@@ -21,11 +21,13 @@ zero_derivative(front)
 
 @decompose(np.polyadd)
 def polyadd(a1, a2):
+    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
     return np.pad(a1, front(a2, a1)) + np.pad(a2, front(a1, a2))
 
 
 @decompose(np.polysub)
 def polysub(a1, a2):
+    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
     return np.pad(a1, front(a2, a1)) - np.pad(a2, front(a1, a2))
 
 

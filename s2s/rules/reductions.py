@@ -26,7 +26,8 @@ from s2s.runtime.recurrence import product_of_rest, products_before, recurrence,
 def sum_vjp(g, ans, a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
     if axis is not None:
         if not keepdims:
-            g = np.expand_dims(g, axis)
+            if np.ndim(a) > 0:  # a number takes an axis all the same
+                g = np.expand_dims(g, axis)
     if where is not True:
         g = np.where(where, g, 0)
     return np.broadcast_to(g, np.shape(a))
@@ -169,7 +170,8 @@ def std_jvp_mean(
 def prod_vjp(g, ans, a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
     if axis is not None:
         if not keepdims:
-            g = np.expand_dims(g, axis)
+            if np.ndim(a) > 0:  # a number takes an axis all the same
+                g = np.expand_dims(g, axis)
     if where is not True:
         return np.where(where, g * initial * product_of_rest(np.where(where, a, 1), axis), 0)
     return g * initial * product_of_rest(a, axis)
@@ -216,6 +218,8 @@ def extremum_jvp(a_dot, ans, a, axis=None, out=None, keepdims=False, initial=Non
 def cumsum_vjp(g, ans, a, axis=None, dtype=None, out=None):
     if axis is None:
         return np.reshape(np.flip(np.cumsum(np.flip(g))), np.shape(a))
+    if np.ndim(a) == 0:
+        return np.reshape(g, ())[()]
     return np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis)
 
 
@@ -224,6 +228,8 @@ def cumprod_vjp(g, ans, a, axis=None, dtype=None, out=None):
     if axis is None:
         rows = np.ravel(a)
         return np.reshape(products_before(rows) * reverse_recurrence(g, rows), np.shape(a))
+    if np.ndim(a) == 0:
+        return np.reshape(g, ())[()]
     rows = np.moveaxis(a, axis, -1)
     return np.moveaxis(products_before(rows) * reverse_recurrence(np.moveaxis(g, axis, -1), rows), -1, axis)
 
@@ -233,6 +239,8 @@ def cumprod_jvp(a_dot, ans, a, axis=None, dtype=None, out=None):
     if axis is None:
         rows = np.ravel(a)
         return recurrence(np.ravel(a_dot) * products_before(rows), rows)
+    if np.ndim(a) == 0:
+        return np.reshape(a_dot, (1,))
     rows = np.moveaxis(a, axis, -1)
     return np.moveaxis(recurrence(np.moveaxis(a_dot, axis, -1) * products_before(rows), rows), -1, axis)
 

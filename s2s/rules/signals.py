@@ -30,12 +30,16 @@ def left_out_of_correlation(m, n, mode):
 
 @linear(np.convolve, wrt="a")
 def convolve_vjp_a(g, ans, a, v, mode="full"):
+    if np.ndim(v) == 0:
+        v = np.reshape(v, 1)
     m, n = np.size(a), np.size(v)
     return np.reshape(np.correlate(uncut(g, left_out(m, n, mode), m, n), np.conj(v), "valid"), np.shape(a))
 
 
 @linear(np.convolve, wrt="v")
 def convolve_vjp_v(g, ans, a, v, mode="full"):
+    if np.ndim(a) == 0:
+        a = np.reshape(a, 1)
     m, n = np.size(a), np.size(v)
     return np.reshape(np.correlate(uncut(g, left_out(m, n, mode), m, n), np.conj(a), "valid"), np.shape(v))
 

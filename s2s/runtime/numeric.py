@@ -216,7 +216,7 @@ def extremum_weight(a: Any, ans: Any, axis: Any, keepdims: bool, initial: Any, w
 
     A nan that decides the result has the whole of it; a starting value that ties has its share too.
     """
-    if axis is not None and not keepdims:
+    if axis is not None and not keepdims and np.ndim(a) > 0:
         ans = np.expand_dims(ans, axis)
     chosen = a == ans
     if np.any(ans != ans):
@@ -235,7 +235,7 @@ def extremum_weight(a: Any, ans: Any, axis: Any, keepdims: bool, initial: Any, w
 def extremum_share(g: Any, a: Any, extremum: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """The cotangent g of the greatest or least element over `axis`, handed to the elements: ties share evenly."""
     whole = extremum
-    if axis is not None and not keepdims:
+    if axis is not None and not keepdims and np.ndim(a) > 0:
         g, whole = np.expand_dims(g, axis), np.expand_dims(extremum, axis)
     if where is True and initial is None and _is_finite(extremum):
         chosen = a == whole
