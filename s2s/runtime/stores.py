@@ -92,31 +92,37 @@ def taken(bar: Any, x: Any, part: Any) -> Any:
     x: an array, which may be `part` or overlap it, or a container of such ones; bar: its cotangent or shadow.
     """
     total = np.zeros(part.shape, part.dtype)
-    for place, held in _held(bar, x):
+    for holder, entry, held in _held((bar,), (x,)):
         if held is part:
-            total += place
-            place[...] = 0
+            total += holder[entry]
+            _clear(holder, entry, Ellipsis)
         elif isinstance(held, np.ndarray) and np.may_share_memory(held, part):
             inside, where = _common(held, part)
-            np.add.at(total.reshape(-1), where, place.flat[inside])
-            place.flat[inside] = 0
+            np.add.at(total.reshape(-1), where, np.ravel(holder[entry])[inside])
+            _clear(holder, entry, inside)
     return total
 
 
-def _held(bar: Any, x: Any) -> Iterator[tuple[Any, Any]]:
-    """A value and all that it holds, numbers apart, each with its cotangent or shadow."""
-    yield bar, x
-    if type(x) in _NUMBERS:
-        return
-    if type(x) is list or type(x) is tuple:
-        parts: Iterable[tuple[Any, Any]] = zip(bar, x)
+def _clear(holder: Any, entry: Any, inside: Any) -> None:
+    """Set elements of a cotangent to zero. In a shadow that of an array without dimensions may be a number."""
+    if isinstance(holder[entry], np.ndarray):
+        holder[entry].flat[inside] = 0
+    elif inside is Ellipsis or len(inside):
+        holder[entry] = 0.0
+
+
+def _held(bars: Any, xs: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """All that a list of values holds, numbers apart: the shadow that its cotangent stands in, where there, and it."""
+    if type(xs) is list or type(xs) is tuple:
+        parts: Iterable[tuple[Any, Any]] = enumerate(xs[: len(bars)])
     else:
-        parts = () if pytree.is_leaf(x) else ((bar[entry], child) for entry, child in pytree.children(x))
-    for place, child in parts:
-        if type(child) is np.ndarray and place is not None:
-            yield place, child
-        elif type(child) not in _NUMBERS and place is not None:
-            yield from _held(place, child)
+        parts = () if pytree.is_leaf(xs) else pytree.children(xs)
+    for entry, child in parts:
+        if type(child) is np.ndarray and bars[entry] is not None:
+            yield bars, entry, child
+        elif type(child) not in _NUMBERS and bars[entry] is not None:
+            yield bars, entry, child
+            yield from _held(bars[entry], child)
 
 
 _NUMBERS = frozenset({float, int, bool, complex, np.ndarray, np.float64, np.float32, np.complex128, np.int64, np.bool_})
@@ -140,7 +146,7 @@ def _addresses(x: Any) -> Any:
 
 def slot(bar: Any, x: Any, part: Any) -> Any:
     """The shadow at the one place where x holds the container `part`."""
-    return _one([place for place, held in _held(bar, x) if held is part])
+    return _one([holder[entry] for holder, entry, held in _held((bar,), (x,)) if held is part])
 
 
 def slot_of_item(bar: Any, x: Any, part: Any) -> Any:
