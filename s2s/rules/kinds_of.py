@@ -127,6 +127,28 @@ def of_ndim(ndim: Callable[..., int | None]) -> Callable[..., Kind]:
     return kind
 
 
+def by_method(kind_of: Callable[..., Kind]) -> Callable[..., Kind]:
+    """The kind of what NumPy leaves to a method: a NumPy number's gives a number, where a Python number is an array."""
+
+    def kind(a: Kind, *others: Kind) -> Kind:
+        found = kind_of(a, *others)
+        if isinstance(a, K.Scalar) and not a.python and isinstance(found, K.Array) and found.ndim == 0:
+            return K.Numeric(found.dtype)
+        return found
+
+    return kind
+
+
+def computed(kind_of: Callable[..., Kind]) -> Callable[..., Kind]:
+    """The kind of a function that gives a number instead of an array without dimensions."""
+
+    def kind(*kinds: Kind) -> Kind:
+        found = kind_of(*kinds)
+        return number_or_array(found.dtype, found.ndim) if isinstance(found, K.Array) else found
+
+    return kind
+
+
 same = of_ndim(lambda ndim, *others: ndim)
 flat = of_ndim(lambda ndim, *others: 1)
 shaped = of_ndim(lambda ndim, shape, *others: count(shape))

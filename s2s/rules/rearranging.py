@@ -8,7 +8,7 @@ import numpy as np
 
 from s2s import kinds as K
 from s2s.errors import MissingRuleError
-from s2s.rules.kinds_of import as_array, common_dtype, count, flat, numeric, of_ndim, same
+from s2s.rules.kinds_of import as_array, common_dtype, count, flat, number_or_array, numeric, of_ndim, same
 from s2s.rules.registry import decompose, elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import real_if_real, scatter, shape_of, unbroadcast
 
@@ -277,7 +277,7 @@ def chosen_kind(a, choices, *others):
     dtype, ndims = common_dtype(*parts), [K.ndim_of(part) for part in (a, *parts)]
     if dtype is None or None in ndims or isinstance(choices, K.Array):
         return K.UNKNOWN
-    return numeric(dtype, max(ndims))
+    return number_or_array(dtype, max(ndims))
 
 
 @vjp(np.choose, np.ndarray.choose, wrt="choices", containers="choices", zeros="a", kind=chosen_kind)

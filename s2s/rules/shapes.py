@@ -3,7 +3,7 @@
 import numpy as np
 
 from s2s import kinds as K
-from s2s.rules.kinds_of import count, flat, of_ndim, same, shaped
+from s2s.rules.kinds_of import by_method, computed, count, flat, of_ndim, same, shaped
 from s2s.rules.registry import elementwise, jvp, linear, vjp, zero_derivative
 from s2s.runtime.numeric import from_diagonal, on_diagonal, scatter, unbroadcast
 
@@ -31,7 +31,7 @@ def sizes_given(ndim, shape, *rest):
     return len(shape.items) if all(count(item) == 1 for item in shape.items) else None
 
 
-@vjp(np.reshape, wrt="a", kind=shaped)
+@vjp(np.reshape, wrt="a", kind=by_method(shaped))
 def reshape_vjp(g, ans, a, shape, order="C", *, copy=None):
     if np.ndim(a) == 0:
         return np.reshape(g, ())[()]
@@ -107,14 +107,14 @@ def broadcast_to(g, ans, array, shape, subok=False):
 # --- axes -------------------------------------------------------------------------------------------------------
 
 
-@linear(np.transpose, wrt="a", kind=same)
+@linear(np.transpose, wrt="a", kind=by_method(same))
 def transpose(g, ans, a, axes=None):
     if axes is None:
         return np.transpose(g)
     return np.transpose(g, np.argsort([i % g.ndim for i in axes]))
 
 
-@linear(np.ndarray.transpose, wrt="a", kind=same)
+@linear(np.ndarray.transpose, wrt="a", kind=by_method(same))
 def transpose_method(g, ans, a, *axes):
     if len(axes) == 0:
         return np.transpose(g)
@@ -123,7 +123,7 @@ def transpose_method(g, ans, a, *axes):
     return transpose(g, ans, a, axes)
 
 
-@linear(np.ndarray.T, wrt="a", kind=same)
+@linear(np.ndarray.T, wrt="a", kind=by_method(same))
 def transposed(g, ans, a):
     return g.T
 
@@ -138,7 +138,7 @@ def swapaxes(g, ans, a, axis1, axis2):
     return np.swapaxes(g, axis1, axis2)
 
 
-@linear(np.moveaxis, wrt="a", kind=same)
+@linear(np.moveaxis, wrt="a", kind=by_method(same))
 def moveaxis(g, ans, a, source, destination):
     return np.moveaxis(g, destination, source)
 
@@ -152,7 +152,7 @@ def rollaxis(g, ans, a, axis, start=0):
 # --- order ------------------------------------------------------------------------------------------------------
 
 
-@linear(np.flip, wrt="m", kind=same)
+@linear(np.flip, wrt="m", kind=computed(same))
 def flip(g, ans, m, axis=None):
     return np.flip(g, axis)
 
