@@ -233,6 +233,8 @@ class _Inference:
             new = change(old)
             if self.rounds and new != K.NEVER and len(K.children(new) or ()) == len(K.children(old) or ()):
                 new = K.join(old, new)  # another round finds what this one stores, and so on to a fixed point
+            elif _rebinds_anew(old, new):
+                new = K.join(old, new)  # whether an item is updated in place is asked when all is known
             if new not in (old, K.NEVER) and owner.id not in self.fixed:
                 self.kinds[owner.id] = new
                 self.changed = True
@@ -562,6 +564,14 @@ class _Inference:
 
 
 stored: Callable[..., Kind] = stored_kind
+
+
+def _rebinds_anew(old: Kind, new: Kind) -> bool:
+    """Whether a container holds a number where it held an array, or the other way round."""
+    pairs = zip(K.children(old) or (), K.children(new) or ())
+    return any(K.dtype_of(a) and K.dtype_of(b) and K.immutable(a) is not K.immutable(b) for a, b in pairs)
+
+
 # Functions whose result is of the kind of their argument.
 COPYING = {list.copy, dict.copy, copy.copy, copy.deepcopy}
 # Functions that write into their first argument, and give it.

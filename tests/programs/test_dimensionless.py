@@ -151,6 +151,78 @@ def view_of_the_same_shape(x):
     return z * x
 
 
+# --- numbers that NumPy's functions leave numbers ---
+
+
+@found(np.array(0.7))
+def transpose_of_a_product(x):
+    y = np.transpose(x * x)
+    z = y
+    z **= 2
+    z += y
+    return z * y
+
+
+@found(0.7)
+def reshaped_sum(x):
+    y = np.reshape(np.sum(np.array([x, x])), ())
+    z = y
+    z *= x
+    return z * y
+
+
+@found(0.7)
+def flipped_number(x):
+    y = np.flip(np.array(x))
+    z = y
+    z *= x
+    return z * y
+
+
+@found(0.7)
+def chosen_array(x):
+    y = np.choose(0, [np.array(x), np.array(x)])
+    z = y
+    z *= x
+    return z * y
+
+
+# --- lists that hold them ---
+
+
+@found(np.array(0.7))
+def item_updated_before_a_number_takes_its_place(x):
+    held = [x, 0.5]
+    held[0] += x
+    held[0] = 0.5
+    return x * x
+
+
+@found(np.array(0.7))
+def item_of_a_dict_that_is_an_array_later(x):
+    held = {"p": x * 1.0}
+    y = held["p"]
+    held["p"] += x
+    held["p"] = x
+    held["p"] *= 3.0
+    return x * x * y
+
+
+@found(np.array(0.7))
+def sum_of_a_list(x):
+    held = [x, 0.5]
+    x += x
+    x += sum(held)
+    return x * x
+
+
+@found(np.array(0.7))
+def list_added_to_a_number(x):
+    held = [x, x * 0.5]
+    x += x
+    return np.sum(x * 1.0 + np.asarray(held))
+
+
 # --- cotangents that may not be written into ---
 
 
