@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.programs.containers import ContainerWriter
+from tests.programs.dimensionless import DimensionlessWriter
 from tests.programs.generator import Writer, define
 from tests.programs.indices import IndexWriter
 from tests.programs.inplace import InplaceWriter
@@ -31,6 +32,7 @@ WRITERS: dict[str, tuple[type[Writer], str]] = {
     "containers": (ContainerWriter, "programs of dicts and lists"),
     "language": (LanguageWriter, "programs of the whole language"),
     "tries": (TryWriter, "programs of exceptions"),
+    "dimensionless": (DimensionlessWriter, "programs of arrays without dimensions"),
     "indices": (IndexWriter, "programs of loops over items of arrays"),
 }
 SECOND = 5  # one in so many programs is differentiated twice

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.programs.containers import CONTAINERS, ContainerWriter
+from tests.programs.dimensionless import DIMENSIONLESS, DimensionlessWriter
 from tests.programs.expressions import ARRAY, MATRIX, SCALAR
 from tests.programs.generator import EXITS, RARE, Writer
 from tests.programs.hunt import explore
@@ -129,6 +130,30 @@ def test_many_random_programs_of_indices_are_right(start):
 def test_programs_of_indices_reach_every_construct():
     seen = set().union(*(IndexWriter(seed).program().constructs for seed in range(600)))
     assert set(INDICES) - seen == set()
+
+
+def right_dimensionless(found):
+    """Programs of arrays without dimensions are right, and most are compiled and compared."""
+    counts = found.counts
+    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    assert counts["compiled"] - counts["raised"] >= 0.7 * counts["programs"], found
+    assert counts["finite"] - counts["kink"] >= 0.9 * counts["programs"], found
+
+
+@pytest.mark.parametrize(("start", "count"), [(0, 50), (1130, 10)])
+def test_random_programs_of_arrays_without_dimensions_are_right(start, count):
+    right_dimensionless(explore(range(start, start + count), DimensionlessWriter, nesting=1, each_stage=start > 0))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("start", range(10_000, 14_000, 500))
+def test_many_random_programs_of_arrays_without_dimensions_are_right(start):
+    right_dimensionless(explore(range(start, start + 500), DimensionlessWriter, nesting=1))
+
+
+def test_programs_of_arrays_without_dimensions_reach_every_construct():
+    seen = set().union(*(DimensionlessWriter(seed).program().constructs for seed in range(200)))
+    assert set(DIMENSIONLESS) - seen == set()
 
 
 def right_or_raised(found):
