@@ -17,6 +17,7 @@ rule has a derivative by it; an active value in a parameter that is neither diff
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 import threading
 import types
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from s2s.errors import ArgumentError
 from s2s.kinds import Kind
 from s2s.rules.derived import component, itself, jvp_of, leading, merged, positions, reader, vjp_of
 from s2s.rules.rule import Body, Rule
@@ -145,6 +147,39 @@ def names(given: str | tuple[str, ...]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else given
 
 
+def _check_functions(form: str, functions: tuple[Any, ...]) -> None:
+    """Raise ArgumentError unless a rule is for functions, methods or attributes of classes."""
+    if not functions:
+        raise ArgumentError(f"{form} is given no function", hint=f"write @{form}(function).")
+    for function in functions:
+        if not callable(function) and not hasattr(type(function), "__get__"):
+            raise ArgumentError(f"{form} takes functions, and {function!r} is none")
+
+
+def _check_body(form: str, functions: tuple[Any, ...], body: Any, before: tuple[str, ...], by: tuple[str, ...]) -> None:
+    """Raise ArgumentError unless a body has what stands before the function's parameters, and those that are named."""
+    _check_functions(form, functions)
+    if not callable(body):
+        raise ArgumentError(f"{form} takes a body that is a function, not {body!r}")
+    own = _parameter_names(body)[len(before) :]
+    if not by or not set(by).issubset(own):
+        missing = [name for name in by if name not in own]
+        shape = ", ".join((*before, "*parameters of the function"))
+        raise ArgumentError(
+            f"the body of {form} has no parameter {', '.join(map(repr, missing)) or 'to derive by'}",
+            hint=f"its parameters are ({shape}), under the function's own names, and wrt is among them.",
+        )
+
+
+def _parameter_names(body: Any) -> tuple[str, ...]:
+    """The names of all parameters; of a plain function they are read of its code, which is fast."""
+    if type(body) is not types.FunctionType or hasattr(body, "__wrapped__"):
+        return tuple(inspect.signature(body).parameters)
+    code = body.__code__
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]
+
+
 def decompose(*functions: Any, **facts: Any) -> Callable[[F], F]:
     """The body computes what the functions compute, in operations that have rules.
 
@@ -161,6 +196,7 @@ def decompose(*functions: Any, **facts: Any) -> Callable[[F], F]:
     """
 
     def register(body: F) -> F:
+        _check_functions("decompose", functions)
         rule = Rule(body.__name__, functions, body, decomposition=body)
         registry.put(Facts(**facts).declare(rule))
         return body
@@ -195,6 +231,7 @@ def elementwise(
 
     def register(body: F) -> F:
         by = leading(body) if wrt is None else names(wrt)
+        _check_body("elementwise", functions, body, ("ans",), by)
         index = {p: i if len(by) > 1 else None for i, p in enumerate(by)}
         partials = {p: component(body, index[p]) for p in by}
         guard = guarded or singular
@@ -238,6 +275,7 @@ def linear(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
     """
 
     def register(body: F) -> F:
+        _check_body("linear", functions, body, ("g", "ans"), (wrt,))
         position = positions(body, skip=2)[wrt]
         jvps = {wrt: itself(functions[0], position, body)}
         new = Rule(body.__name__, functions, body, skip=2, vjps={wrt: body}, jvps=jvps, linear=frozenset({wrt}))
@@ -267,6 +305,7 @@ def vjp(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
     """
 
     def register(body: F) -> F:
+        _check_body("vjp", functions, body, ("g", "ans"), (wrt,))
         new = Rule(body.__name__, functions, body, skip=2, vjps={wrt: body})
         registry.update(functions, lambda earlier: Facts(**facts).declare(merged(earlier, new)))
         return body
@@ -289,6 +328,7 @@ def jvp(*functions: Any, wrt: str, **facts: Any) -> Callable[[F], F]:
     """
 
     def register(body: F) -> F:
+        _check_body("jvp", functions, body, (f"{wrt}_dot", "ans"), (wrt,))
         new = Rule(body.__name__, functions, body, skip=2, jvps={wrt: body})
         registry.update(functions, lambda earlier: Facts(**facts).declare(merged(earlier, new)))
         return body
@@ -306,6 +346,7 @@ def zero_derivative(*functions: Any, **facts: Any) -> None:
     >>> find(bucket).zero
     True
     """
+    _check_functions("zero_derivative", functions)
     for function in functions:
         name = getattr(function, "__name__", str(function))
         registry.put(Facts(**facts).declare(Rule(name, (function,), function, zero=True)))

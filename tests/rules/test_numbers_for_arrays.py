@@ -25,6 +25,7 @@ TEXTS = [
     *(f"np.{name}(x)" for name in ("cumulative_sum", "tril", "triu") if hasattr(np, name)),
     "np.polyadd(x, x)", "np.polyadd(x, 1)", "np.polysub(2, x)", "np.polymul(x, x)", "np.convolve(x, 2.0)",
     "np.convolve(0.5, x)", "np.convolve(x, x)", "np.max(x, axis=0, keepdims=True)", "np.sum(x, (-1,))",
+    "np.array(x).T * 2.0", "np.asarray(x * 1.5).T", "np.asarray(x).T.T * x",
 ]  # fmt: skip
 
 
@@ -50,3 +51,10 @@ def test_gradients_have_the_shape_of_the_argument(text):
             assert np.shape(got) == np.shape(x), name
             assert np.sum(got * direction) == pytest.approx(slope, abs=1e-7), name
         assert s2s.jvp(f, (x,), (direction,))[1] == pytest.approx(slope, abs=1e-7), name
+
+
+def test_a_scalar_is_its_own_transpose():
+    x = np.float64(2.0)
+    assert s2s.grad(lambda x: x.T * x, strict=True)(x) == 4.0
+    assert s2s.jvp(lambda x: x.T * x, (x,), (np.float64(1.0),))[1] == 4.0
+    assert s2s.vjp(lambda x: x.T * x, x)[1](1.0) == (4.0,)

@@ -1,6 +1,7 @@
 """Rules of users for what s2s has never heard of: five lines, in every form, for functions and methods."""
 
 import _statistics
+import functools
 import statistics
 import types
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import s2s
+from s2s.errors import ArgumentError
 from tests.rules.modes import assert_all_modes, written
 
 RNG = np.random.default_rng(12)
@@ -159,3 +161,49 @@ def test_a_function_that_takes_no_infinite_operands():
 
     gradient = s2s.grad(lambda x: np.log(checked(x[0])) + np.sqrt(checked(x[1])), strict=True)
     assert gradient(np.ones(3)).tolist() == [2.0, 1.0, 0.0]
+
+
+def library_function(x, k=2.0):
+    return k * x
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        lambda: s2s.rules.vjp(library_function, wrt="x")(lambda g: g),
+        lambda: s2s.rules.vjp(library_function, wrt="nosuch")(lambda g, ans, x, k: g),
+        lambda: s2s.rules.vjp(library_function, wrt="ans")(lambda g, ans, x, k: g),
+        lambda: s2s.rules.jvp(library_function, wrt="nosuch")(lambda x_dot, ans, x, k: x_dot),
+        lambda: s2s.rules.linear(library_function, wrt="nosuch")(lambda g, ans, x, k: g),
+        lambda: s2s.rules.elementwise(library_function)(lambda: 1.0),
+        lambda: s2s.rules.elementwise(library_function)(lambda ans: 1.0),
+        lambda: s2s.rules.elementwise(library_function, wrt=("x", "nosuch"))(lambda ans, x, k: (k, x)),
+        lambda: s2s.rules.elementwise(3)(lambda ans, x: 1.0),
+        lambda: s2s.rules.elementwise()(lambda ans, x: 1.0),
+        lambda: s2s.rules.vjp("sin", wrt="x")(lambda g, ans, x: g),
+        lambda: s2s.rules.decompose(None)(lambda x: x),
+        lambda: s2s.rules.vjp(library_function, wrt="x")(3),
+        lambda: s2s.rules.zero_derivative(3),
+    ],
+)
+def test_rules_that_cannot_be_right_are_refused(register):
+    with pytest.raises(ArgumentError):
+        register()
+    assert s2s.rules.find(library_function) is None
+
+
+def test_bodies_that_are_wrapped_or_bound_are_taken():
+    class Slopes:
+        def of_sum(self, g, ans, x, k=2.0):
+            return g * k
+
+    def scaled(x, k=2.0):
+        return np.floor(x) * 0 + k * x
+
+    @functools.wraps(lambda g, ans, x, k=2.0: g)
+    def wrapped(*args, **keywords):
+        return args[0] * 2.0
+
+    s2s.rules.vjp(library_function, wrt="x")(wrapped)
+    s2s.rules.vjp(scaled, wrt="x")(Slopes().of_sum)
+    assert s2s.rules.find(scaled).differentiable == s2s.rules.find(library_function).differentiable == ("x",)
