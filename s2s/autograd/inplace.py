@@ -176,7 +176,7 @@ class WriteThrough(Node):
             written = region.copy()
             region[...] = 0
         else:
-            parent = g.parent()
+            parent = g.parent() if isinstance(g, Value) else None
             copy = recording.make(copy) if parent is None else recording.linked(copy, parent)
             region = replay(self.view, copy)
             written = apply(np.copy, (region,))

@@ -355,3 +355,23 @@ def test_directions_agree_with_differences(rng):
     found = np.tensordot(s2s.jacobian(products)(x), x_dot, axes=2)
     step = 1e-6
     np.testing.assert_allclose(found, (products(x + step * x_dot) - products(x - step * x_dot)) / (2 * step), atol=1e-7)
+
+
+def test_a_jacobian_of_a_jacobian_of_what_writes_into_slices():
+    def f(x):
+        y = x * x
+        y[1:] += x[:-1] * x[1:]
+        return y
+
+    for n in (3, 5):
+        x = np.random.default_rng(n).normal(size=n)
+        expected = np.zeros((n, n, n))
+        for i in range(n):
+            expected[i, i, i] = 2.0
+            if i:
+                expected[i, i, i - 1] = expected[i, i - 1, i] = 1.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", s2s.FallbackWarning)
+            np.testing.assert_allclose(s2s.jacobian(s2s.jacobian(f))(x), expected)
+            total = s2s.grad(lambda x: np.sum(s2s.jacobian(f)(x)))(x)
+        np.testing.assert_allclose(total, expected.sum((0, 1)))
