@@ -29,6 +29,7 @@ from s2s import core
 from s2s.core import Function
 from s2s.errors import NotCompiled
 from s2s.runtime import catching
+from s2s.transforms.bound import unbound_reads
 from s2s.transforms.questions import Classes, Context, Questions, concerns
 from s2s.transforms.rulebody import Namer
 from s2s.transforms.structure import like, statements
@@ -56,11 +57,16 @@ class _Tries:
         self.fn = fn
         self.namer = Namer(fn)
         self.questions = Questions(fn, self.namer)
+        self.unbound = {id(stmt): name for stmt, name in unbound_reads(fn) if not core.is_temporary(name)}
 
     def block(self, stmts: Sequence[Any], open: Open) -> tuple[list[Any], bool]:
         """The new statements, and whether an exception may have been intercepted in them."""
         new: list[Any] = []
         for position, stmt in enumerate(stmts):
+            if open is not None and id(stmt) in self.unbound and concerns(UnboundLocalError, open.classes):
+                name = core.stem(self.unbound[id(stmt)])
+                reason = f"`{name}` may be unbound where a handler takes the error"
+                raise NotCompiled(reason, origin=core.origin_of(stmt))
             visit = getattr(self, f"visit_{type(stmt).__name__}", self.simple)
             made, guarded = visit(stmt, open)
             new += made

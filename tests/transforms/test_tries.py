@@ -810,3 +810,32 @@ def test_an_exception_of_finally_takes_the_place_of_a_jump():
                 value, gradient = s2s.value_and_grad(f)(1.3, table)
                 assert value == f(1.3, table)
                 np.testing.assert_allclose(gradient, slope(f, (1.3, table)), rtol=1e-6)
+
+
+def bound_in_a_branch(x):
+    if x[0] > 5.0:
+        y = 1.0
+    try:
+        return y * x[0]
+    except UnboundLocalError:
+        return x[1] ** 2
+
+
+def bound_in_a_loop(x):
+    s = 0.0
+    for i in range(2):
+        try:
+            s = s + last * x[i]  # noqa: F821  # bound at the end of the first round
+        except Exception:
+            s = s + x[0] ** 2
+        last = x[i]
+    return s
+
+
+@pytest.mark.parametrize("f", [bound_in_a_branch, bound_in_a_loop], ids=lambda f: f.__name__)
+def test_an_unbound_variable_is_caught(f):
+    for x in (np.array([0.5, 1.5, 0.7]), np.array([6.0, 0.4, 2.0])):
+        with pytest.warns(s2s.FallbackWarning, match="may be unbound"):
+            value, slopes = s2s.value_and_grad(f)(x)
+        assert value == f(x)
+        np.testing.assert_allclose(slopes, slope(f, (x,)), rtol=1e-6, atol=1e-9)
