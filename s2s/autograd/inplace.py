@@ -250,7 +250,7 @@ def assign(target: Value, index: Any, value: Any, name: str = "setitem") -> None
     raw = plain(value)
     region = _region(data, index)
     if type(raw) is ndarray and raw.size > 1:
-        if is_mask(index):
+        if region is data:  # by arrays: NumPy sets item by item
             require_read_first(data, raw, lambda x, v: x.__setitem__(index, v), repr(name))
         else:
             require_in_step(region, raw)

@@ -1012,3 +1012,18 @@ def test_an_iterator_over_memory_reads_it():
 
     _, _, by_name = tape_value_and_grad(f, ["x"], (X3,))
     np.testing.assert_allclose(by_name["x"], 3.0 * np.arange(3.0))
+
+
+def test_items_of_an_array_are_set_to_others_of_it_by_an_array_of_indices():
+    def f(x, w):
+        v = x * 1.0
+        v[[1, 3]] = v[::2]
+        v[np.array([0, 2])] = v[[3, 1]] * 2.0
+        return np.sum(v * w)
+
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=4), rng.normal(size=4)
+    value, _, by_name = tape_value_and_grad(f, ["x"], (x, w))
+    assert value == f(x, w)
+    # v is 2 x2, x0, 2 x0, x2 in the end
+    np.testing.assert_allclose(by_name["x"], [w[1] + 2 * w[2], 0.0, 2 * w[0] + w[3], 0.0])

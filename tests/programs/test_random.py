@@ -33,9 +33,8 @@ def right_and_compiled(found, writer):
 
 # By writer and depth of blocks, the seeds: a thousand programs, with those of the other writers.
 RUNS = [
-    (Writer, 3, range(50)), (Writer, 2, range(50, 200)), (Writer, 1, range(200, 350)),
-    *((InplaceWriter, 3, range(start, start + 50)) for start in (0, 50)),
-    *((InplaceWriter, 1, range(start, start + 50)) for start in range(100, 400, 50)),
+    (Writer, 3, range(25)), (Writer, 2, range(50, 125)), (Writer, 1, range(125, 300)), (InplaceWriter, 3, range(50)),
+    *((InplaceWriter, 1, range(start, start + 50)) for start in range(100, 450, 50)),
 ]  # fmt: skip
 
 

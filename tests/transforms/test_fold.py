@@ -99,8 +99,19 @@ def test_sums_are_written_as_the_user_wrote_them(line, quoted, want):
 
 
 def test_adjoints_of_numbers_accumulate_in_place():
-    got = folded("n = 1", "# reverse", "t··1 = x * y", "x_bar = x_bar + t··1", "v = v + x", "return x_bar, v")
-    assert got == ["n = 1", "x_bar += x * y", "v = v + x", "return x_bar, v"]
+    lines = [
+        "n = 1",
+        "# reverse",
+        "x_bar = 0.0",
+        "t··1 = x * y",
+        "x_bar = x_bar + t··1",
+        "v = v + x",
+        "return x_bar, v",
+    ]
+    in_place = ["n = 1", "x_bar = 0.0", "x_bar += x * y", "v = v + x", "return x_bar, v"]
+    assert folded(*lines, params="x, y, s, v, g, h, n, log") == in_place
+    # What is given may be an array without dimensions.
+    assert "x_bar = x_bar + x * y" in folded(*lines)
 
 
 def test_inplace_calls_become_statements():
