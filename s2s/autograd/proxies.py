@@ -24,7 +24,7 @@ from s2s.autograd.nodes import plain
 from s2s.autograd.refusals import noted
 from s2s.autograd.shuffling import shuffled
 from s2s.autograd.texts import holds_numbers, written
-from s2s.autograd.traced import Traced, refuse_made_of_text
+from s2s.autograd.traced import Traced, gives_memory, refuse_made_of_text
 from s2s.autograd.value import Value, ndarray
 from s2s.core import MISSING
 from s2s.kinds import is_random_generator
@@ -211,8 +211,7 @@ def _to_int(cls: type, v: Any, *rest: Any) -> Any:
 
 def _to_bytes(cls: type, *args: Any) -> Any:
     if cls is memoryview:
-        message = "`memoryview` of an array gives its memory, where nothing that is written or read can be recorded"
-        raise noted(TypeError(message))
+        raise noted(TypeError(gives_memory("memoryview")))
     if any(v.parent() is not None for v in values_within(args)):
         raise missing(cls, args)
     return cls(*plain(list(args)))

@@ -62,8 +62,9 @@ class Traced(Variable):
         if name in _WRITING:
             raise noted(AttributeError(f"the method {name!r}, which writes an array in place, cannot be recorded"))
         if name in _MEMORY and type(self._data) is ndarray:
-            message = f"`{name}` of an array gives its memory, where nothing that is written or read can be recorded"
-            raise noted(UnsupportedSyntaxError(message, hint="copy it by x.tolist(), x.tobytes() or np.copy(x)"))
+            raise noted(
+                UnsupportedSyntaxError(gives_memory(name), hint="copy it by x.tolist(), x.tobytes() or np.copy(x)")
+            )
         if self.parent() is None:
             return attribute
         if not callable(attribute):
@@ -129,6 +130,11 @@ class Traced(Variable):
         view = super().__array__(dtype, copy).view()
         view.flags.writeable = False
         return view
+
+
+def gives_memory(name: str) -> str:
+    """What is said of a way to the memory of an array."""
+    return f"`{name}` of an array gives its memory, where nothing that is written or read can be recorded"
 
 
 def refuse_made_of_text(*arguments: Any) -> None:

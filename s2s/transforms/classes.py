@@ -20,6 +20,7 @@ import gast
 from s2s import core
 from s2s import kinds as K
 from s2s.core import MISSING, Scope
+from s2s.transforms.callee import attribute_kind
 from s2s.transforms.usercalls import OPAQUE
 
 # Attributes of objects are followed so deep: what a variant relies on is guarded.
@@ -158,9 +159,12 @@ def value_of_path(node: Any, scope: Scope) -> Any:
     return MISSING if hasattr(type(static), "__get__") else vars(owner).get(node.attr, static)
 
 
-def kind_of_path(node: Any, scope: Scope, local: set[str]) -> K.Kind:
-    """The kind of what an attribute of a plain object that names find holds."""
-    value = value_of_path(node, scope) if core.is_path(node, local) else MISSING
+def kind_of_attribute(node: Any, owner: K.Kind, scope: Scope, local: set[str]) -> K.Kind:
+    """The kind of an attribute of a value of some kind, or of a plain object that names find."""
+    found = attribute_kind(owner, node.attr)
+    if found is not K.UNKNOWN or not core.is_path(node, local):
+        return found
+    value = value_of_path(node, scope)
     return K.UNKNOWN if value is MISSING else K.of(value)
 
 

@@ -29,8 +29,8 @@ from s2s.runtime import numeric
 from s2s.runtime.catching import caught
 from s2s.runtime.stores import append, drop_last, private, seen, set_item
 from s2s.transforms.bound import unsettled
-from s2s.transforms.callee import OPERATORS, UNARY, attribute_kind, callee
-from s2s.transforms.classes import kind_of_path
+from s2s.transforms.callee import OPERATORS, UNARY, callee
+from s2s.transforms.classes import kind_of_attribute
 from s2s.transforms.conduct import followed, ours
 from s2s.transforms.copies import assignments
 from s2s.transforms.decided import identical, known_result, static_result, truth
@@ -327,8 +327,7 @@ class _Inference:
         return K.UNKNOWN if value is MISSING else K.of(value)
 
     def kind_Attribute(self, node: Any) -> Kind:
-        found = attribute_kind(self.kind(node.value), node.attr)
-        return kind_of_path(node, self.fn.scope, self.local) if found is K.UNKNOWN else found
+        return kind_of_attribute(node, self.kind(node.value), self.fn.scope, self.local)
 
     def kind_Call(self, node: Any) -> Kind:
         if isinstance(node.func, gast.Attribute) and not node.args and not node.keywords:

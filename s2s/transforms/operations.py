@@ -13,8 +13,8 @@ from s2s import kinds as K
 from s2s import rules
 from s2s.core import MISSING, Function
 from s2s.kinds import Kind
-from s2s.transforms.callee import attribute_kind, callee, operation
-from s2s.transforms.classes import kind_of_path
+from s2s.transforms.callee import callee, operation
+from s2s.transforms.classes import kind_of_attribute
 from s2s.transforms.conduct import Conduct, conduct
 from s2s.transforms.dims import Sizes
 from s2s.transforms.ranges import Ranges
@@ -69,8 +69,7 @@ class Operations:
         if kind is gast.Constant:
             return K.of_literal(node.value)
         if kind is gast.Attribute:
-            found = attribute_kind(self.kind(node.value), node.attr)
-            return kind_of_path(node, self.fn.scope, self.local) if found is K.UNKNOWN else found
+            return kind_of_attribute(node, self.kind(node.value), self.fn.scope, self.local)
         if isinstance(node, gast.Slice):
             return K.Slice()
         if isinstance(node, gast.Tuple):

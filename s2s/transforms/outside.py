@@ -43,10 +43,11 @@ def outside(fn: Function, task: Task) -> Function:
     """`fn`, in which variables that are not its own, and may be assigned while it runs, are read into names."""
     run = _Outside(fn)
     run.refuse_writes()
-    run.refuse_other_objects()
+    assigning = list(filter(run.assigns, statements(fn.body)))
+    run.refuse_other_objects(assigning)
     if task.mode != "jvp":  # forward mode reads everything in its turn
         run.refuse_reads_beside_unknown_calls()
-    if not any(map(run.assigns, statements(fn.body))):
+    if not assigning:
         return fn
     return fn.with_body(run.block(fn.body)).with_facts(kinds={**fn.facts.kinds, **run.kinds})
 
@@ -151,17 +152,19 @@ class _Outside:
 
     # --- variables ---
 
-    def refuse_other_objects(self) -> None:
-        """Refuse calls that may put another object where names find one whose methods have been inlined."""
-        stmts = statements(self.fn.body)
-        users = [user for stmt in stmts if (user := self.user(getattr(stmt, "value", None))) is not None]
-        names = [*sorted(self.fn.facts.bound), *(user.name for user in users if _finds_objects(user.function))]
-        for stmt in stmts if names else ():
-            if self.assigns(stmt) and not self.sets_number(stmt):
-                raise NotCompiled(
-                    f"another object may be put in the place of one that `{names[0]}` finds",
-                    origin=core.origin_of(stmt),
-                )
+    def refuse_other_objects(self, assigning: Sequence[Any]) -> None:
+        """Refuse calls that may put another object where names find one whose methods have been inlined.
+
+        assigning: the statements that may assign what is not the program's own.
+        """
+        stmt = next((s for s in assigning if not self.sets_number(s)), None)
+        if stmt is None:
+            return
+        users = [user for s in statements(self.fn.body) if (user := self.user(getattr(s, "value", None))) is not None]
+        for name in (*sorted(self.fn.facts.bound), *(user.name for user in users if _finds_objects(user.function))):
+            raise NotCompiled(
+                f"another object may be put in the place of one that `{name}` finds", origin=core.origin_of(stmt)
+            )
 
     def sets_number(self, stmt: Any) -> bool:
         """Whether a statement sets an attribute to a number, array or text."""

@@ -21,21 +21,17 @@ if TYPE_CHECKING:
 
 def refuse(run: Mutation, call: Any, function: Any, origin: Any) -> None:
     """Refuse a call of a function that may write into an array or container, or may call one that does."""
-    if _writes(run, call):
+    written = _written(run, call)
+    if any(not isinstance(run.kind(o), (K.List, K.Sequence, K.Dict)) for o in written):
         what = getattr(function, "__name__", "a function")
         raise NotCompiled(f"an in-place write by `{what}` is not compiled yet", origin=origin)
     known = function in LOOKING or (followed(function) and not _calls_back(run, function, call))
-    if (not known or _written(run, call)) and rules.find(function) is None:
+    if (not known or written) and rules.find(function) is None:
         _refuse_unknown(run, call, function, origin)
 
 
-def _writes(run: Mutation, call: Any) -> bool:
-    """Whether a call surely writes into a value; of lists and dicts `_refuse_unknown` says it."""
-    return any(not isinstance(run.kind(o), (K.List, K.Sequence, K.Dict)) for o in _written(run, call))
-
-
 def _written(run: Mutation, call: Any) -> Sequence[Any]:
-    """The operands that a call surely writes into."""
+    """The operands that a call surely writes into; of lists and dicts `_refuse_unknown` says it."""
     found = run.operations.conduct(call)
     return [] if found is None else found.writes
 
