@@ -23,9 +23,14 @@ COMPILED = {Writer: 0.95, InplaceWriter: 0.9}
 WRITERS = pytest.mark.parametrize("writer", [Writer, InplaceWriter])
 
 
-def right_and_compiled(found, writer):
-    counts = found.counts
+def unfailed(found):
+    """The counts of a hunt, which has found nothing wrong."""
     assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    return found.counts
+
+
+def right_and_compiled(found, writer):
+    counts = unfailed(found)
     assert counts["compiled"] >= COMPILED[writer] * counts["programs"], found
     # Only so many may escape the comparison with differences.
     assert counts["finite"] - counts["kink"] >= 0.9 * counts["programs"], found
@@ -64,8 +69,7 @@ def test_many_random_programs_are_right_at_every_stage(writer, start):
 
 def right(found):
     """Programs of lists are right, and three in ten at least are compiled and compared."""
-    counts = found.counts
-    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    counts = unfailed(found)
     assert counts["compiled"] - counts["raised"] >= 0.3 * counts["programs"], found
     assert counts["finite"] - counts["kink"] >= 0.7 * counts["programs"], found
 
@@ -83,8 +87,7 @@ def test_many_random_programs_of_lists_are_right(start):
 
 def right_containers(found):
     """Programs of dicts and lists are right, and half of them are compiled and compared."""
-    counts = found.counts
-    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    counts = unfailed(found)
     assert counts["compiled"] - counts["raised"] >= 0.4 * counts["programs"], found
     assert counts["finite"] - counts["kink"] >= 0.7 * counts["programs"], found
 
@@ -109,8 +112,7 @@ def test_programs_of_containers_use_them_in_many_ways():
 
 def right_indices(found):
     """Programs of indices are right, and nearly all are compiled and compared."""
-    counts = found.counts
-    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    counts = unfailed(found)
     assert counts["compiled"] >= 0.9 * counts["programs"], found
     assert counts["finite"] - counts["kink"] - counts["raised"] >= 0.6 * counts["programs"], found
 
@@ -133,8 +135,7 @@ def test_programs_of_indices_reach_every_construct():
 
 def right_dimensionless(found):
     """Programs of arrays without dimensions are right, and most are compiled and compared."""
-    counts = found.counts
-    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    counts = unfailed(found)
     assert counts["compiled"] - counts["raised"] >= 0.7 * counts["programs"], found
     assert counts["finite"] - counts["kink"] >= 0.9 * counts["programs"], found
 
@@ -157,8 +158,7 @@ def test_programs_of_arrays_without_dimensions_reach_every_construct():
 
 def right_or_raised(found):
     """Programs of exceptions are right, and three in ten at least are compiled and compared."""
-    counts = found.counts
-    assert not found.failures, f"{found}\n\n" + "\n".join(map(str, found.failures))
+    counts = unfailed(found)
     assert counts["compiled"] >= 0.3 * counts["programs"], found
     assert counts["raised"] <= 0.4 * counts["programs"], found
 
